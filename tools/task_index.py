@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from seesay.data.task_files.reader import read_declaration
 from seesay.tasks import INDEX, TASK_FILES
 
-Heads = dict[str, dict[str, str]]
+Heads = dict[str, dict[str, str | float]]
 
 
 def heads() -> Heads:
@@ -29,6 +29,7 @@ def heads() -> Heads:
             "source": file.source,
             "licence": file.licence,
             "dataset": file.dataset,
+            "anchors": file.anchors,
         }
         by_name[path.stem] = {name: value for name, value in fields.items() if value}
     return by_name

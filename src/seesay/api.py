@@ -30,6 +30,7 @@ from seesay.runs.adaptive import AdaptiveFigure, ask_tasks_adaptively
 from seesay.runs.categories import add_categories
 from seesay.runs.checkpoints import CheckpointCurve, checkpoint_curves, list_checkpoints
 from seesay.runs.compare import compare as compare_runs
+from seesay.runs.contamination import EDITION, Contamination, detect_contaminations
 from seesay.runs.curves import layer_curves
 from seesay.runs.curves import learning_curves as curves_of_tasks
 from seesay.runs.figures import with_crossed, with_metrics
@@ -64,7 +65,8 @@ class Results:
     """Runs together. `errors` says why some models or tasks that were asked for have no run;
     `layer_curves` and `learning_points` are what the folder of the runs holds beside them;
     `settlements` is what `probe` decided where it asked until it was settled, and `adaptive` are
-    scores from questions that were chosen by an item model."""
+    scores from questions that were chosen by an item model; `contamination` says whether models
+    know the published questions."""
 
     runs: tuple[Run, ...]
     errors: tuple[UserError, ...] = ()
@@ -72,6 +74,7 @@ class Results:
     learning_points: tuple[Point, ...] = ()
     settlements: tuple[Settlement, ...] = ()
     adaptive: tuple[AdaptiveFigure, ...] = ()
+    contamination: tuple[Contamination, ...] = ()
 
     @property
     def figures(self) -> list[Figure]:
@@ -385,6 +388,7 @@ def probe(
     *,
     how: str = How.CLOZE,
     data: str | Path | None = None,
+    edition: str | None = None,
     limit: int | None = None,
     seeds: int = 1,
     chat: bool | str = False,
@@ -407,13 +411,15 @@ def probe(
     until_settled: bool = False,
     margin: float = MARGIN,
     adaptive: bool = False,
+    contamination: bool = False,
     progress: ProgressBars = progress_where_seen,
     **options: Any,
 ) -> Results:
     """Ask models what they know and score the answers; runs are kept below `output` and resumed
     there.
 
-    `tasks` are names, groups or tasks, by default the embedded battery (for a linear probe, ViPhy).
+    `tasks` are names, groups or tasks, by default the embedded battery (for a linear probe, ViPhy);
+    `edition` draws them anew.
     `chat` asks through the models' chat templates, or "both" ways; `samples`, `temperature` and
     `max_tokens` are for generated answers. `picture` has the pictures beside which questions that
     have none are asked ("none,blank,mean,random", or a list), `regions` a file of what an object
@@ -423,7 +429,8 @@ def probe(
     are asked. With `shard`, as in "2/4", only that share of the prompts is asked; there is a run
     once `merge` has all of them. With `until_settled`, two models are asked until it is decided
     which is ahead, or that they differ by no more than `margin`; with `adaptive`, each model is
-    asked 100 questions, or `limit`, that the task's item model finds telling.
+    asked 100 questions, or `limit`, that the task's item model finds telling. With `contamination`,
+    published questions are compared with those of an edition that nobody can have seen.
     """
     if parse_how(how) is How.LEARNING_CURVE:
         raise UserError("Learning curves have points, not runs: call seesay.api.learning_curves.")
@@ -450,12 +457,24 @@ def probe(
     requested_models = _list_models(request, models)
     if revisions is not None:
         requested_models = _list_checkpoints(request, requested_models, revisions)
-    loaded_tasks, errors = _load_tasks(request, tasks, data, categories)
+    if contamination:
+        edition = edition or EDITION
+    loaded_tasks, errors = _load_tasks(request, tasks, data, categories, edition)
     share = None if shard is None else parse_shard(shard)
-    if (until_settled or adaptive) and (request.how.trains or share is not None):
+    if (until_settled or adaptive or contamination) and (request.how.trains or share is not None):
         raise UserError(
-            "--until-settled and --adaptive go without --shard and probes that are trained."
+            "--until-settled, --adaptive and --contamination go without --shard and probes that "
+            "are trained."
         )
+    if contamination:
+        editions = {task.series: task for task in loaded_tasks}
+        published, _ = _load_tasks(request, tasks, data, categories)
+        published = [task for task in published if task.name in editions]
+        pairs_to_test = [
+            pair for model in requested_models for pair in expand(request, model, published)
+        ]
+        outcomes = detect_contaminations(pairs_to_test, editions, Path(output), settings, progress)
+        return Results((), tuple(errors), contamination=tuple(outcomes))
     if adaptive:
         pairs_to_ask = [
             pair for model in requested_models for pair in expand(request, model, loaded_tasks)
@@ -726,6 +745,7 @@ def _load_tasks(
     tasks: str | Task | Sequence[str | Task] | None,
     data: str | Path | None,
     categories: str | None,
+    edition: str | None = None,
 ) -> tuple[list[Task], list[UserError]]:
     """The tasks, by default those that suit the request, and why some of a group are missing."""
     if tasks is None:
@@ -737,7 +757,7 @@ def _load_tasks(
         names = list(tasks)
     if not names:
         raise UserError("No task was named: `seesay tasks` lists them.")
-    loaded, errors = load_tasks(names, None if data is None else Path(data))
+    loaded, errors = load_tasks(names, None if data is None else Path(data), edition)
     if categories is not None:
         loaded = add_categories(loaded, categories, request.options)
     return loaded, errors

@@ -42,7 +42,8 @@ class TaskCard:
 
     `loader` is the address of a function that takes a file or folder of data (or None) and returns
     the task. `needs` names the data sets that the task reads, which have their own licences; a task
-    without any is always available, under `licence`.
+    without any is always available, under `licence`. `anchors` is the share of its objects that
+    stay in every edition of a task that can be drawn anew; its loader then takes a `seed`, too.
     """
 
     loader: str
@@ -50,6 +51,7 @@ class TaskCard:
     source: str
     needs: tuple[str, ...] = ()
     licence: str = ""
+    anchors: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,8 @@ _CROSSED = " × "
 BETWEEN_SHOTS = "\n\n"
 THINGS_JOINT = "|"
 """Joins the things of an object that is several."""
+EDITION_MARK = "@"
+"""Stands between a task's name and that of an edition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -461,6 +463,16 @@ class Task:
                     "the options"
                 )
 
+    @property
+    def series(self) -> str:
+        """The name that all editions of the task share."""
+        return split_edition(self.name)[0]
+
+    @property
+    def edition(self) -> str:
+        """Which draw of a renewable task this is; "" for the published one."""
+        return split_edition(self.name)[1]
+
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """Every label that any question offers, in order of first appearance."""
@@ -530,3 +542,40 @@ def _question_content(question: Question) -> list[object]:
     if question.marks:
         content.append(sorted(question.marks.items()))
     return content
+
+
+def same_question(a: Question, b: Question) -> bool:
+    """Whether two questions of one id are the same one."""
+    return (a.fields, a.options, a.gold, a.picture) == (b.fields, b.options, b.gold, b.picture)
+
+
+_EDITION = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
+
+
+def name_edition(name: str, edition: str) -> str:
+    """Return what an edition of the task of this name is called.
+
+    >>> name_edition("core-size", "2027-01")
+    'core-size@2027-01'
+    """
+    if not _EDITION.fullmatch(edition):
+        raise UserError(
+            f"--edition is '{edition}': give a name of small letters, digits, '-', '.' and '_', at "
+            "most 32 of them, such as 2027-01."
+        )
+    series, other = split_edition(name)
+    if other:
+        raise UserError(f"'{name}' is an edition itself: draw another one of '{series}'.")
+    return f"{name}{EDITION_MARK}{edition}"
+
+
+def split_edition(name: str) -> tuple[str, str]:
+    """Return a task's name without its edition, and the edition, which may be "".
+
+    >>> split_edition("core-size@2027-01")
+    ('core-size', '2027-01')
+    """
+    series, _, edition = name.rpartition(EDITION_MARK)
+    if series and _EDITION.fullmatch(edition):
+        return series, edition
+    return name, ""

@@ -18,18 +18,32 @@ from seesay.runs.compare import compare
 from seesay.runs.run import Run
 
 
-def answered(name: str, right: list[bool], metrics: tuple[str, ...] = ("accuracy",)) -> Run:
-    """A run whose model is right or wrong, question by question."""
+def answered(
+    name: str,
+    right: list[bool],
+    metrics: tuple[str, ...] = ("accuracy",),
+    edition: str = "",
+    anchors: int = 0,
+) -> Run:
+    """A run whose model is right or wrong, question by question; of an edition, the first are
+    anchors."""
+    ids = [f"{edition}{i}" if i >= anchors else f"q{i}" for i in range(len(right))]
     questions = tuple(
-        Question(f"q{i}", {}, ("yes", "no"), {"yes": 1.0}, f"o{i}") for i in range(len(right))
+        Question(name, {}, ("yes", "no"), {"yes": 1.0}, f"o{name}")
+        for name in (ids if edition else [f"q{i}" for i in range(len(right))])
     )
-    whole_task = Task("known", "1", "", (Template("is", "It is [MASK]."),), questions, metrics)
+    task_name = f"known@{edition}" if edition else "known"
+    whole_task = Task(task_name, "1", "", (Template("is", "It is [MASK]."),), questions, metrics)
     answers = AnswerTable.of(
         Answer(q.id, "is", q.options, Scores((-1.0, -2.0) if ok else (-2.0, -1.0), (1, 1), (3, 2)))
         for q, ok in zip(questions, right, strict=True)
     )
     return Run(
-        Path(name), describe(Counting(name), whole_task, Settings()), whole_task, answers, ()
+        Path(name + edition),
+        describe(Counting(name, fingerprint=name), whole_task, Settings()),
+        whole_task,
+        answers,
+        (),
     )
 
 
@@ -273,3 +287,53 @@ def test_fewer_than_ten_objects_are_warned_of(caplog: pytest.LogCaptureFixture) 
     (enough,) = compare([answered("a", [True] * 10), answered("b", [False] * 10)], resamples=100)
     assert (enough.objects, enough.too_few) == (10, False)
     assert not caplog.text
+
+
+ANCHORS_A = [True, True, True, True, False, False, False, False]
+ANCHORS_B = [True, True, True, False, True, False, False, False]
+
+
+def test_editions_are_equated_by_their_anchors() -> None:
+    a = answered("a", ANCHORS_A + [True] * 10)
+    b = answered("b", ANCHORS_B + [False] * 10, edition="2027-01", anchors=8)
+    (comparison,) = compare([a, b], resamples=2000)
+    assert (comparison.task, comparison.b) == ("known", "b · edition 2027-01")
+    assert (comparison.anchors, comparison.n, comparison.p_mcnemar) == (8, 28, None)
+    # six of eight answers agree: the correlation is ½, and an anchor counts twice
+    assert comparison.value_a == pytest.approx((2 * 4 + 10) / (2 * 8 + 10))
+    assert comparison.value_b == pytest.approx((2 * 4 + 0) / (2 * 8 + 10))
+    assert comparison.low < 10 / 26 < comparison.high
+    (turned,) = compare([b, a], resamples=2000)
+    assert turned.difference == pytest.approx(-comparison.difference)
+
+
+def test_editions_stand_by_themselves_on_a_page() -> None:
+    runs = [
+        answered("a", ANCHORS_A + [True] * 10),
+        answered("b", ANCHORS_B + [False] * 10, edition="2027-01", anchors=8),
+    ]
+    assert compare(runs, strict=False) == []
+
+
+def test_a_model_is_not_equated_with_itself() -> None:
+    runs = [
+        answered("a", ANCHORS_A + [True] * 10),
+        answered("a", ANCHORS_A + [False] * 10, edition="2027-01", anchors=8),
+    ]
+    with pytest.raises(UserError, match="are one model on two editions of 'known'"):
+        compare(runs)
+
+
+def test_editions_without_anchors_are_not_compared() -> None:
+    runs = [answered("a", ANCHORS_A), answered("b", ANCHORS_B, edition="2027-01")]
+    with pytest.raises(UserError, match="share no question of 'known'"):
+        compare(runs)
+
+
+def test_what_is_no_mean_is_not_equated() -> None:
+    metrics = ("accuracy", "macro_f1")
+    runs = [
+        answered("a", ANCHORS_A + [True] * 10, metrics),
+        answered("b", ANCHORS_B + [False] * 10, metrics, edition="2027-01", anchors=8),
+    ]
+    assert [comparison.metric for comparison in compare(runs, resamples=500)] == ["accuracy"]

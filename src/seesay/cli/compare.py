@@ -100,7 +100,9 @@ def compare(
         _print_plan(comparisons, difference, power, as_json)
         return
     if report is not None:
-        results.save_report(report, comparisons)
+        # a page shows each edition by itself
+        has_editions = any(c.anchors is not None for c in comparisons)
+        results.save_report(report, None if has_editions else comparisons)
     if as_json:
         print_json([comparison.model_dump() for comparison in comparisons])
         return

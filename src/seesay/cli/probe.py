@@ -41,11 +41,13 @@ class ProbeCommand(Command):
         "Most used": ("--task", "--limit", "--how", "--chat", "--device", "--output"),
         "What to ask": (
             "--data",
+            "--edition",
             "--categories",
             "--seed",
             "--until-settled",
             "--margin",
             "--adaptive",
+            "--contamination",
         ),
         "How to ask": (
             "--chat-both",
@@ -156,6 +158,14 @@ def probe(
         Path | None,
         typer.Option(help="The task's data file or folder, in place of the data folder's."),
     ] = None,
+    edition: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Draw the task's questions anew, but for the anchors: any name, such as 2027-01, "
+            "gives a draw of its own.",
+        ),
+    ] = None,
     categories: Annotated[
         str | None,
         typer.Option(
@@ -183,6 +193,14 @@ def probe(
             "--adaptive",
             help="Ask 100 questions, or --limit, that the task's item model (`seesay tasks items`) "
             "finds telling, and report the score on the whole task.",
+        ),
+    ] = False,
+    contamination: Annotated[
+        bool,
+        typer.Option(
+            "--contamination",
+            help="Test whether the model has seen the published questions: against those of a new "
+            "edition, and by their order.",
         ),
     ] = False,
     system: Annotated[
@@ -400,11 +418,15 @@ def probe(
         "--layers": layers is not None,
         "--shard": shard is not None,
         "--revisions": revisions is not None,
+        "--edition": edition is not None,
     }
     _reject_contradictions(method, {name for name, is_typed in typed.items() if is_typed})
     _reject_orders(
-        until_settled,
-        adaptive,
+        {
+            "--until-settled": until_settled,
+            "--adaptive": adaptive,
+            "--contamination": contamination,
+        },
         margin,
         elsewhere=bool(method.trains or chat_both or layers or shard or revisions),
     )
@@ -462,6 +484,7 @@ def probe(
         results = api.probe(
             **common,
             how=method,
+            edition=edition,
             chat="both" if chat_both else chat,
             shots=shots,
             shot_seeds=shot_seeds,
@@ -481,10 +504,11 @@ def probe(
             until_settled=until_settled,
             margin=MARGIN if margin is None else margin,
             adaptive=adaptive,
+            contamination=contamination,
         )
         errors = list(results.errors)
-        if adaptive or until_settled:
-            _show_ordered(results, as_json)
+        if adaptive or until_settled or contamination:
+            _show_ordered(results, target, output, as_json)
         elif results.runs:
             _show(results, target, output, seed, resamples, as_json, revisions is not None)
     # The models that answered have been shown and saved: one that failed costs the others nothing.
@@ -521,26 +545,25 @@ def _reject_contradictions(how: How, typed: Collection[str]) -> None:
         raise UserError(
             "--layers goes without --categories, --chat, --shots, --picture and --revisions."
         )
-    if has("--shard") and (has("--layers") or how.trains):
+    if has("--shard", "--edition") and (has("--layers") or how.trains):
         raise UserError(
-            "--shard is for models that are asked: a probe, a learning curve or --layers would be "
-            "trained as a whole by every job."
+            "--shard and --edition are for models that are asked: a probe, a learning curve or "
+            "--layers would be trained as a whole by every job, and on published questions."
         )
 
 
-def _reject_orders(
-    until_settled: bool, adaptive: bool, margin: float | None, *, elsewhere: bool
-) -> None:
-    """Raise an error for orders of questions that make no sense with one another, or with models
+def _reject_orders(choices: Mapping[str, bool], margin: float | None, *, elsewhere: bool) -> None:
+    """Raise an error for choices of questions that make no sense with one another, or with models
     that are trained or asked `elsewhere`."""
-    if margin is not None and not until_settled:
+    if margin is not None and not choices["--until-settled"]:
         raise UserError("--margin says when two models are alike: add --until-settled.")
-    if until_settled and adaptive:
-        raise UserError("--until-settled and --adaptive choose questions differently: give one.")
-    if (until_settled or adaptive) and elsewhere:
+    names = [name for name, is_typed in choices.items() if is_typed]
+    if len(names) > 1:
+        raise UserError(f"{' and '.join(names)} choose questions differently: give one.")
+    if names and elsewhere:
         raise UserError(
-            "--until-settled and --adaptive go without --chat-both, --layers, --shard, "
-            "--revisions and probes that are trained."
+            f"{names[0]} goes without --chat-both, --layers, --shard, --revisions and probes that "
+            "are trained."
         )
 
 
@@ -591,14 +614,20 @@ def _show_layers(curves: list[LayerCurve], target: Path, output: Path, as_json: 
     _print(curves_json(curves), [layers_table(curves), *words], target, as_json)
 
 
-def _show_ordered(results: Results, as_json: bool) -> None:
-    """Print what was decided, or the scores on whole tasks."""
+def _show_ordered(results: Results, target: Path, output: Path, as_json: bool) -> None:
+    """Print what was decided, the scores on whole tasks, or what models have seen; where that left
+    runs, write the folder's page, too."""
     from seesay.cli.output import out, print_json
+    from seesay.reports.tables import overview
 
-    documents = [*results.settlements, *results.adaptive]
+    documents = [*results.settlements, *results.adaptive, *results.contamination]
+    if results.runs:
+        results.with_folder(output).save_report(target)
     if as_json:
         print_json([document.model_dump(mode="json") for document in documents])
         return
+    if results.runs:
+        out.print(overview(results.runs))
     for document in documents:
         out.print(str(document))
 

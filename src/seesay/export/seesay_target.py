@@ -12,7 +12,15 @@ from seesay.data.splits import split_by_object
 from seesay.errors import UserError
 from seesay.export import copy_pictures, split_questions, yaml_text
 from seesay.files import write_json_lines, write_text
-from seesay.questions import ENGLISH, Instructions, Published, Question, Task, Template
+from seesay.questions import (
+    EDITION_MARK,
+    ENGLISH,
+    Instructions,
+    Published,
+    Question,
+    Task,
+    Template,
+)
 
 RESERVED = ("id", "object", "twin", "options", "gold", "picture")
 
@@ -98,12 +106,13 @@ def _parts(task: Task) -> tuple[dict[str, tuple[Question, ...]], int | None]:
 
 
 def _new_name(name: str) -> str:
-    """Return the name of the copy: a built-in task's name stays its own."""
+    """Return the name of the copy: a built-in task's name stays its own, and a file has no
+    edition."""
     from seesay.tasks import TASKS
 
     if name in TASKS.names():
         return f"{name}-copy"
-    return name
+    return name.replace(EDITION_MARK, "-")
 
 
 def _column(field: str) -> str:

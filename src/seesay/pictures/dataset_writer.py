@@ -99,14 +99,15 @@ def write_pictures(
     return pictures
 
 
-def cached_pictures(task: str) -> Path:
-    """Return the folder of a task's own pictures (seed 0).
+def cached_pictures(task: str, seed: int = 0) -> Path:
+    """Return the folder of a task's own pictures, or of another draw of them.
 
     They are drawn into the cache if they are not there yet.
     """
-    folder = ICON_PICTURES.folder / f"{task}-{PICTURE}px-{VERSION}"
+    draw = f"-{seed}" if seed else ""
+    folder = ICON_PICTURES.folder / f"{task}-{PICTURE}px-{VERSION}{draw}"
     with lock_folder(folder.with_suffix(".lock"), wait=True):
-        write_pictures(task, folder)
+        write_pictures(task, folder, seed=seed)
     return folder
 
 

@@ -14,18 +14,21 @@ _TASKS = {
         "What colour is it here, and what colour is it usually?",
         "seesay",
         licence="CC0-1.0",
+        anchors=0.25,
     ),
     "kind-size": TaskCard(
         "seesay.pictures.tasks.kind_size:load",
         "Is it big here, and is it big for its kind?",
         "seesay",
         licence="CC0-1.0",
+        anchors=0.25,
     ),
     "prior-size": TaskCard(
         "seesay.pictures.tasks.prior_size:load",
         "Which is larger here, and which is larger in the world?",
         "seesay",
         licence="CC0-1.0",
+        anchors=0.25,
     ),
 }
 

@@ -258,8 +258,20 @@ def comparison_table(comparisons: Sequence[Comparison], *, all_tests: bool = Fal
     )
     if all_tests:
         caption += " p flip: uncorrected; p boot: bootstrap; p McN: McNemar."
-    _add_caption(table, caption, few_note(comparisons))
+    _add_caption(table, caption, few_note(comparisons), _editions_note(comparisons))
     return table
+
+
+def _editions_note(comparisons: Sequence[Comparison]) -> str:
+    """Return on what runs of two editions are compared; empty where there are none."""
+    counts = sorted({c.anchors for c in comparisons if c.anchors is not None})
+    if not counts:
+        return ""
+    numbers = " or ".join(f"{count:,}" for count in counts)
+    return (
+        f"Runs of two editions were asked different questions but for {numbers} anchors, by which "
+        "they are equated: n counts the questions of both."
+    )
 
 
 def _table(*columns: str, numbers: Sequence[str] = ()) -> Table:

@@ -2,6 +2,9 @@
 
 Each run is compared with a reference, which is the best one unless another is named; every pair
 only on request.
+
+Runs of two editions of a task share the anchors alone. All the questions of both count, since both
+editions are draws of one generator; the anchors, which both models answered, count for more.
 """
 
 from __future__ import annotations
@@ -25,11 +28,16 @@ from seesay.metrics.bootstrap import too_few
 from seesay.metrics.paired import difference
 from seesay.quantities import quantity
 from seesay.questions import Question, Slice, Task
+from seesay.questions import same_question as same_question
 from seesay.runs.figures import items_by_template, resample_questions, shared, slices, statistics
 from seesay.runs.records import Comparison
 from seesay.runs.run import Run, run_labels
 
 log = logging.getLogger(__name__)
+
+_LARGEST_CORRELATION = 0.9
+"""Answers to the anchors are taken to go together no more closely than this: their number is small,
+and a weight of ten is the largest."""
 
 LabelledRun = tuple[Run, str]
 Resampled = tuple[float, FloatArray]
@@ -55,9 +63,10 @@ def compare(
 
     The reference is `b`, so that a difference says how far a run is above it; two runs stay in the
     order given, a baseline last. A pair that cannot be compared is logged. With `strict`, having
-    nothing to compare is an error. p-values are corrected (Holm) for all the comparisons of a task.
+    nothing to compare is an error, and runs of several editions of a task are compared with one
+    another. p-values are corrected (Holm) for all the comparisons of a task.
     """
-    tasks = _label_by_task(runs)
+    tasks = _label_by_task(runs, across_editions=strict)
     if against is not None and not any(_called(members, against) for members in tasks):
         labels = dict.fromkeys(label for members in tasks for _, label in members)
         raise UserError(
@@ -87,12 +96,13 @@ def compare(
     return comparisons
 
 
-def _label_by_task(runs: Iterable[Run]) -> list[list[LabelledRun]]:
+def _label_by_task(runs: Iterable[Run], *, across_editions: bool) -> list[list[LabelledRun]]:
     """Return the runs of each task, a folder once, with labels that tell them apart."""
     # a folder may be given twice, alone and with the one above it
     by_task: dict[str, dict[Path, Run]] = {}
     for run in runs:
-        by_task.setdefault(run.task.name, {}).setdefault(run.folder, run)
+        name = run.task.series if across_editions else run.task.name
+        by_task.setdefault(name, {}).setdefault(run.folder, run)
     tasks = []
     for by_folder in by_task.values():
         # a model is compared with a baseline, not a baseline with a model
@@ -279,27 +289,31 @@ class _Sample:
         if run.folder not in self._stats:
             measures = [metrics.get(name) for name in self.task.metrics if name in run.task.metrics]
             # only these rows: a twin outside the sample is not looked at
+            ids = {question.id for question in run.task.questions}
+            rows = [row for row, q in enumerate(self.task.questions) if q.id in ids]
+            task = self.task
+            if len(rows) < len(task.questions):
+                task = replace(task, questions=tuple(task.questions[row] for row in rows))
             answers = run.answers.select(
-                [question.id for question in self.task.questions],
-                [template.name for template in self.task.templates],
+                [question.id for question in task.questions],
+                [template.name for template in task.templates],
             )
-            items = items_by_template(
-                self.task,
-                answers,
-                run.manifest.condition.length,
-            )
-            self._stats[run.folder] = statistics(measures, items)
+            items = items_by_template(task, answers, run.manifest.condition.length)
+            self._stats[run.folder] = {
+                name: _spread_rows(stats, rows, len(self.task.questions))
+                for name, stats in statistics(measures, items).items()
+            }
         return self._stats[run.folder]
 
-    def resampled(self, run: Run, name: str, both: BoolArray) -> list[Resampled]:
+    def resampled(self, run: Run, name: str, weights: FloatArray) -> list[Resampled]:
         """Return for each part the figure as it is and in every resample.
 
-        It is over the questions where `both` runs have one.
+        Each question counts by its weight, and not at all where that is 0.
         """
-        key = (run.folder, name, both.tobytes())
+        key = (run.folder, name, weights.tobytes())
         if key not in self._resampled:
             value = metrics.get(name).value
-            stats = _where(self.stats(run)[name], both)
+            stats = _weigh(self.stats(run)[name], weights)
             sums = [self.draw.sums(stats, where) for where in self.parts.values()]
             self._resampled[key] = self.draw.values([(part_sums, value) for part_sums in sums])
         return self._resampled[key]
@@ -320,21 +334,58 @@ def _compare_pair(a: LabelledRun, b: LabelledRun, samples: _Samples) -> list[Com
         questions = [q for q in questions if same_question(q, questions_b[q.id])]
     if not questions:
         raise UserError(
-            f"{label_a} and {label_b} share no question of '{run_a.task.name}' and are not "
+            f"{label_a} and {label_b} share no question of '{run_a.task.series}' and are not "
             "compared."
         )
-    sample = samples.of(run_a.task, questions, templates)
+    task = run_a.task
+    anchors = None
+    if task.edition != run_b.task.edition:
+        _refuse_same_model(a, b)
+        task = replace(task, name=task.series)
+        anchors = len(questions)
+        questions = _with_others(questions, run_a, run_b)
+    sample = samples.of(task, questions, templates)
     names = [name for name in sample.stats(run_a) if name in sample.stats(run_b)]
     comparisons = []
     for name in names:
-        comparisons += _compare_metric(
-            metrics.get(name),
-            a,
-            b,
-            sample,
-            samples,
-        )
+        metric = metrics.get(name)
+        # other metrics are no means of questions, which weights could equate
+        if anchors is None or metric.is_mean:
+            comparisons += _compare_metric(metric, a, b, sample, samples, anchors)
     return comparisons
+
+
+def _refuse_same_model(a: LabelledRun, b: LabelledRun) -> None:
+    """Refuse to compare a model with itself: by the anchors it is as good as itself."""
+    (run_a, label_a), (run_b, label_b) = a, b
+    if run_a.manifest.model_fingerprint == run_b.manifest.model_fingerprint:
+        raise UserError(
+            f"{label_a} and {label_b} are one model on two editions of '{run_a.task.series}' and "
+            "are not compared: `seesay probe --contamination` tests whether it knows one of them."
+        )
+
+
+def _with_others(anchors: Sequence[Question], a: Run, b: Run) -> list[Question]:
+    """Return the anchors, followed by what only one of the runs was asked."""
+    ids_a = {question.id for question in a.task.questions}
+    ids_b = {question.id for question in b.task.questions}
+    only_a = [question for question in a.task.questions if question.id not in ids_b]
+    only_b = [question for question in b.task.questions if question.id not in ids_a]
+    return [*anchors, *only_a, *only_b]
+
+
+def _anchor_weight(stats_a: FloatArray, stats_b: FloatArray) -> float:
+    """Return how much more a question counts that both models answered than one of either.
+
+    Where answers of the two correlate by ρ, the variance of their difference is 1 − ρ times that of
+    answers to different questions: weights of 1 / (1 − ρ) make the variance of the whole smallest.
+    """
+    credits = [side[..., 0].sum(axis=0) / side[..., 1].sum(axis=0) for side in (stats_a, stats_b)]
+    # a model that is right everywhere, or nowhere, correlates with nothing
+    if min(np.ptp(credit) for credit in credits) == 0:
+        return 1.0
+    correlation = float(np.corrcoef(*credits)[0, 1])
+    return 1 / (1 - min(max(correlation, 0.0), _LARGEST_CORRELATION))
 
 
 def _compare_metric(
@@ -343,21 +394,30 @@ def _compare_metric(
     b: LabelledRun,
     sample: _Sample,
     samples: _Samples,
+    anchors: int | None,
 ) -> list[Comparison]:
-    """Compare two runs by one metric, part by part."""
+    """Compare two runs by one metric, part by part.
+
+    Of runs of two editions, so many of the first questions are `anchors`.
+    """
     run_a, label_a = a
     run_b, label_b = b
     stats_a = sample.stats(run_a)[metric.name]
     stats_b = sample.stats(run_b)[metric.name]
     # an item on which the metric is not defined for one of the two counts for neither
-    both = metric.defined(stats_a) & metric.defined(stats_b)
-    stats_a = _where(stats_a, both)
-    stats_b = _where(stats_b, both)
+    weights = (metric.defined(stats_a) & metric.defined(stats_b)).astype(np.float64)
+    if anchors is not None:
+        is_anchor = weights.all(axis=0)
+        if is_anchor.any():
+            weights *= _anchor_weight(stats_a[:, is_anchor], stats_b[:, is_anchor])
+        weights[:, anchors:] = (metric.defined(stats_a) | metric.defined(stats_b))[:, anchors:]
+    stats_a = _weigh(stats_a, weights)
+    stats_b = _weigh(stats_b, weights)
     comparisons = []
     for (part, where), resampled_a, resampled_b in zip(
         sample.parts.items(),
-        sample.resampled(run_a, metric.name, both),
-        sample.resampled(run_b, metric.name, both),
+        sample.resampled(run_a, metric.name, weights),
+        sample.resampled(run_b, metric.name, weights),
         strict=True,
     ):
         sums_a = sample.draw.sums(stats_a, where)
@@ -386,11 +446,11 @@ def _compare_metric(
             widening=widening,
         )
         p_mcnemar = None
-        if metric.binary and sample.has_independent_answers:
+        if metric.binary and sample.has_independent_answers and anchors is None:
             p_mcnemar = _number_or_none(mcnemar(stats_a, stats_b, where=where))
         comparisons.append(
             Comparison(
-                task=run_a.task.name,
+                task=sample.task.name,
                 metric=metric.name,
                 slice=part,
                 a=label_a,
@@ -404,7 +464,8 @@ def _compare_metric(
                 p_signflip=p_signflip,
                 p_holm=1.0,  # until it is known how many comparisons the task has
                 p_mcnemar=p_mcnemar,
-                n=int((both.any(axis=0) & where).sum()),
+                n=int((weights.any(axis=0) & where).sum()),
+                anchors=anchors,
                 objects=objects,
                 too_few=too_few(objects),
                 signature_a=run_a.manifest.signature,
@@ -448,17 +509,21 @@ def _correct(comparisons: Sequence[Comparison], resamples: int) -> list[Comparis
     ]
 
 
-def _where(stats: FloatArray, both: BoolArray) -> FloatArray:
-    """Return the statistics, with nothing for items that do not count."""
-    return np.where(both[..., None], stats, 0.0)
+def _weigh(stats: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return the statistics by the weights of their items, with nothing for those of weight 0."""
+    return np.where(weights[..., None] > 0, stats * weights[..., None], 0.0)
+
+
+def _spread_rows(stats: FloatArray, rows: Sequence[int], count: int) -> FloatArray:
+    """Return the statistics of so many items: those at these rows, and nothing for the others."""
+    if len(rows) == count:
+        return stats
+    spread = np.zeros((stats.shape[0], count, stats.shape[2]))
+    spread[:, rows] = stats
+    return spread
 
 
 def _number_or_none(p: float) -> float | None:
     if math.isnan(p):
         return None
     return p
-
-
-def same_question(a: Question, b: Question) -> bool:
-    """Whether two questions of one id are the same one."""
-    return (a.fields, a.options, a.gold, a.picture) == (b.fields, b.options, b.gold, b.picture)

@@ -163,7 +163,7 @@ class Manifest(Document):
 
 
 class Comparison(Document):
-    """Two models on the same questions of one task."""
+    """Two models on the same questions of one task, or on two editions of it."""
 
     task: str
     """The task's name."""
@@ -210,7 +210,11 @@ class Comparison(Document):
     independent."""
 
     n: int
-    """How many questions both answered."""
+    """How many questions both answered; of two editions, how many either of them did."""
+
+    anchors: int | None = None
+    """How many of the questions two editions share, by which these are equated; null where both
+    were asked the same."""
 
     objects: int
     """How many objects these are about; where objects are pairs, no more than there are things in

@@ -34,7 +34,8 @@ def run_labels(runs: Sequence[Run]) -> list[str]:
     """Return the runs' labels, followed in words by what tells two runs of one label apart ("limit
     20", "scope option").
 
-    Where only some runs asked all the questions, the others say so, whichever model they are of.
+    Where only some runs asked all the questions, or the published ones, the others say so,
+    whichever model they are of.
     """
     details: list[list[str]] = [[] for _ in runs]
     limits = [run.manifest.limit for run in runs]
@@ -42,6 +43,11 @@ def run_labels(runs: Sequence[Run]) -> list[str]:
         for words, limit in zip(details, limits, strict=True):
             if limit is not None:
                 words.append(f"limit {limit}")
+    editions = [run.task.edition for run in runs]
+    if len(set(editions)) > 1:
+        for words, edition in zip(details, editions, strict=True):
+            if edition:
+                words.append(f"edition {edition}")
     for rows in group_by(range(len(runs)), lambda row: runs[row].label).values():
         _tell_apart([runs[row] for row in rows], [details[row] for row in rows])
     labels = []

@@ -18,7 +18,7 @@ _MALEVIC = {
 }
 _TASKS = {
     f"malevic-{name}": TaskCard(
-        f"seesay.scenes.tasks.malevic:{name}", title, "Pezzelle & Fernández 2019"
+        f"seesay.scenes.tasks.malevic:{name}", title, "Pezzelle & Fernández 2019", anchors=0.25
     )
     for name, title in _MALEVIC.items()
 }

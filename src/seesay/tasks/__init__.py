@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from seesay.errors import UserError
 from seesay.plugins import TaskCard, collect
-from seesay.questions import Task
+from seesay.questions import EDITION_MARK, Task, split_edition
 from seesay.registry import Registry, unknown
 
 __all__ = [
@@ -34,10 +35,11 @@ INDEX = TASK_FILES / "index.json"
 """What lists say of these tasks, taken from the files by `make index`: a list parses no YAML."""
 _FILE_SUFFIXES = (".yaml", ".yml", ".csv", ".tsv", ".jsonl", ".json", ".parquet")
 
-Loader = Callable[[Path | None], Task]
+Loader = Callable[..., Task]
+"""A function of a file or folder of data, and of a seed where the task can be drawn anew."""
 
 
-def _card_of_file(name: str, head: Mapping[str, str]) -> TaskCard:
+def _card_of_file(name: str, head: Mapping[str, Any]) -> TaskCard:
     """Return the card of a task that is a file.
 
     The attribute of `from_file.builtin` that loads it is the file's name.
@@ -48,6 +50,7 @@ def _card_of_file(name: str, head: Mapping[str, str]) -> TaskCard:
         source=head["source"],
         needs=(head["dataset"],) if "dataset" in head else (),
         licence=head.get("licence", ""),
+        anchors=head.get("anchors", 0.0),
     )
 
 
@@ -161,6 +164,7 @@ def task_groups() -> dict[str, tuple[str, ...]]:
 def task_card(name: str) -> TaskCard:
     """Return what is said of a task in one line, without loading it."""
     cards = collect(lambda plugin: plugin.tasks, core=_CORE_CARDS)
+    name, _ = split_edition(name)
     if name in cards:
         return cards[name]
     if is_task_file(name):
@@ -191,14 +195,18 @@ def expand(names: Sequence[str]) -> list[str]:
             task_names[name] = None
             continue
         for member in _members(name):
-            if member not in TASKS:
+            if split_edition(member)[0] not in TASKS:
                 raise _unknown_task(member)
             task_names[member] = None
     return list(task_names)
 
 
 def _members(name: str) -> Sequence[str]:
-    """Return the tasks that a name stands for: all, those of a group, or itself."""
+    """Return the tasks that a name stands for: all, those of a group, or itself; of an edition,
+    their editions."""
+    series, edition = split_edition(name)
+    if edition:
+        return [f"{member}{EDITION_MARK}{edition}" for member in _members(series)]
     if name == "all":
         return TASKS.names()
     return task_groups().get(name, (name,))
@@ -210,6 +218,8 @@ def is_task_file(name: str) -> bool:
     The file need not exist: a path that is misspelt should be reported as one, and not as an
     unknown task.
     """
+    if not _exists(name):
+        name, _ = split_edition(name)
     # A folder that happens to be called like a task must not hide it.
     if not name or name == "all" or name in task_groups() or name in TASKS:
         return False
@@ -229,16 +239,25 @@ def _exists(name: str) -> bool:
         return False
 
 
-def load_task(name: str, data: Path | None = None) -> Task:
-    """Load a task by name or from a task file.
+def load_task(name: str, data: Path | None = None, *, seed: int | None = None) -> Task:
+    """Load a task or an edition of one, by name or from a task file.
 
-    `data` is a file or folder of rows to read in place of its own.
+    `data` is a file or folder of rows to read in place of its own; `seed` draws another task of the
+    same kind, which an edition is made of.
     """
+    series, edition = split_edition(name)
+    if edition and not _exists(name):
+        from seesay.tasks.editions import load_edition
+
+        if data is not None:
+            raise UserError("An edition is drawn from the task's own rows: leave out --data.")
+        return load_edition(series, edition)
+    draw = {} if seed is None else {"seed": seed}
     if is_task_file(name):
         from seesay.tasks.from_file.load import load as load_file
 
-        return load_file(Path(name).expanduser(), data)
-    task = TASKS.load(name)(data)
+        return load_file(Path(name).expanduser(), data, **draw)
+    task = TASKS.load(name)(data, **draw)
     if not isinstance(task, Task):
         raise UserError(
             f"The task '{name}' of the package '{TASKS.package(name)}' is a {type(task).__name__}, "

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from seesay.errors import UserError
 from seesay.quantities import quantity
-from seesay.questions import Task
+from seesay.questions import Task, name_edition
 from seesay.tasks import expand, load_task, task_card
 
 BAD_ROWS_SHOWN = 5
@@ -19,15 +19,19 @@ log = logging.getLogger(__name__)
 def load_tasks(
     names_and_tasks: Sequence[str | Task],
     data: Path | None = None,
+    edition: str | None = None,
 ) -> tuple[list[Task], list[UserError]]:
     """Return the tasks, and why some members of a group could not be loaded.
 
     Rows that cannot be used are reported.
 
-    A task that was named must load; of a group, those that can are asked.
+    A task that was named must load; of a group, those that can are asked. With `edition`, that
+    draw of each is taken.
     """
     typed = [item for item in names_and_tasks if isinstance(item, str)]
     tasks = [item for item in names_and_tasks if isinstance(item, Task)]
+    if edition is not None and tasks:
+        raise UserError(f"--edition draws tasks by their names: name '{tasks[0].name}'.")
     names = expand(typed)
     if not names and not tasks:
         raise UserError("--task names no task: `seesay tasks` lists them.")
@@ -37,7 +41,8 @@ def load_tasks(
     errors: list[UserError] = []
     for name in names:
         try:
-            tasks.append(load_task(name, data))
+            drawn_name = name if edition is None else name_edition(name, edition)
+            tasks.append(load_task(drawn_name, data))
         except UserError as error:
             # A task that was asked for by its own name must not be left out in silence; of a
             # group, the others are still asked.

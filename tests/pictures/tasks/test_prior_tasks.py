@@ -186,3 +186,21 @@ def test_folders_of_other_pictures_are_refused(tmp_path: Path) -> None:
 def test_questions_with_twins_cannot_be_exported_as_a_task_file(name: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=f"A task file cannot express '{name}'"):
         export(load_task(name), tmp_path / "copy", "seesay")
+
+
+@pytest.mark.seconds
+def test_an_edition_shows_other_pictures_but_for_the_anchors(task: Task) -> None:
+    edition = load_task(f"{task.name}@2027-01")
+    published = {question.id: question for question in task.questions}
+    pictures = {question.picture for question in task.questions}
+    shown = [question for question in edition.questions if question.picture]
+    same = [question for question in shown if question.id in published]
+    assert len(edition.questions) == len(task.questions)
+    assert 0.2 < len(same) / len(shown) < 0.3
+    assert all(question.picture == published[question.id].picture for question in same)
+    others = {question.picture for question in shown if question.id not in published}
+    assert not others & pictures
+    assert all(Path(picture or "").is_file() for picture in others)
+    # what a picture is compared with is asked in the same edition
+    ids = {question.id for question in edition.questions}
+    assert all(question.twin in ids for question in edition.questions if question.twin)

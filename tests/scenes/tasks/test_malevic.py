@@ -144,3 +144,19 @@ def test_malevic_imported_equals_the_built_in_task(tmp_path: Path) -> None:
     assert [Path(str(q.picture)).name for q in task.questions] == [
         Path(str(q.picture)).name for q in built_in.questions
     ]
+
+
+@pytest.mark.seconds
+def test_an_edition_shows_other_scenes_but_for_the_anchors() -> None:
+    published = load_task("malevic-pos")
+    edition = load_task("malevic-pos@2027-01")
+    pictures = {question.id: question.picture for question in published.questions}
+    anchors = [question for question in edition.questions if question.id in pictures]
+    new = [question for question in edition.questions if question.id not in pictures]
+    assert (len(anchors), len(new)) == (40, 120)
+    assert all(question.picture == pictures[question.id] for question in anchors)
+    assert not {question.picture for question in new} & set(pictures.values())
+    # a rule reads the scenes of both draws
+    assert accuracy(edition, "max-is-big") == pytest.approx(
+        accuracy(published, "max-is-big"), abs=0.12
+    )

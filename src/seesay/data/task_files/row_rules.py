@@ -372,6 +372,9 @@ def as_number(value: Any) -> float:
     return number
 
 
+DRAWING = (DrawPairs, RankPairs)
+"""The rules that draw with a seed: with another one, they give other questions of the same kind."""
+
 KINDS: dict[str, type[Part]] = {
     "drop": Drop,
     "keep": Keep,

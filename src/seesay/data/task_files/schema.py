@@ -305,6 +305,9 @@ class TaskFile(Part):
     """How the files of rows are written."""
     rules: list[Rule] = Field(default=[])
     """What is done to the rows, in this order, before they become questions."""
+    anchors: FiniteFloat | None = Field(default=None, gt=0, lt=1)
+    """The share of the objects that stay in every edition, where rules draw the rows; with it, the
+    task can be drawn anew (`--edition`)."""
     split: Split | None = None
     """How the rows are divided, where there is not one file per split."""
     id: ColumnOrColumns | None = None

@@ -18,12 +18,12 @@ TEMPLATES = (
 )
 
 
-def load(data: Path | None = None) -> Task:
+def load(data: Path | None = None, *, seed: int = 0) -> Task:
     """Load the task about the pictures of a folder that `seesay pictures make` wrote.
 
-    By default it is about those in the cache.
+    By default it is about those in the cache, which are drawn with a seed.
     """
-    folder, seed = picture_folder(NAME, data)
+    folder, seed = picture_folder(NAME, data, seed)
     return Task(
         name=NAME,
         version=VERSION,

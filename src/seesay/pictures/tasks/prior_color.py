@@ -39,12 +39,12 @@ CITATION = (
 _BITS = ((1.0, "below 1 bit"), (2.0, "1 to 2 bits"), (np.inf, "above 2 bits"))
 
 
-def load(data: Path | None = None) -> Task:
+def load(data: Path | None = None, *, seed: int = 0) -> Task:
     """Load the task about the pictures of a folder that `seesay pictures make` wrote.
 
-    By default it is about those in the cache.
+    By default it is about those in the cache, which are drawn with a seed.
     """
-    folder, seed = picture_folder(NAME, data)
+    folder, seed = picture_folder(NAME, data, seed)
     entropies = people_entropies()
 
     def tags(thing: Thing) -> Mapping[str, str]:
@@ -85,10 +85,10 @@ def prior_task(
     )
 
 
-def picture_folder(name: str, data: Path | None) -> tuple[Path, int]:
+def picture_folder(name: str, data: Path | None, seed: int = 0) -> tuple[Path, int]:
     """Return the folder of the pictures, and the seed that they were made with."""
     if data is None:
-        return cached_pictures(name), 0
+        return cached_pictures(name, seed), seed
     settings = read_manifest(data)
     if settings["task"] != name:
         raise UserError(f"'{data}' holds the pictures of {settings['task']}, not of {name}.")

@@ -64,10 +64,10 @@ CEILING_PLACE = "Text on rules"
 _SPLITS = {"compositional-seen": "test_seen", "compositional-unseen": "test_unseen"}
 
 
-def load(name: str, data: Path | None = None) -> Task:
+def load(name: str, data: Path | None = None, *, seed: int = 0) -> Task:
     """Load the task of this name."""
     if data is None:
-        data = generate_test_set(name)
+        data = generate_test_set(name, seed)
     if data.is_dir() and not (data / "dataset").is_dir() and any(data.glob("annotations_*.json")):
         questions, bad = _from_examples(data)
     else:
@@ -84,20 +84,20 @@ def load(name: str, data: Path | None = None) -> Task:
     )
 
 
-def __getattr__(name: str) -> Callable[[Path | None], Task]:
+def __getattr__(name: str) -> Callable[..., Task]:
     """Return the loader of a task, by its address `seesay.scenes.tasks.malevic:NAME`."""
     if name not in (*ACCURACY, "comparative"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return partial(load, name)
 
 
-def generate_test_set(name: str) -> Path:
+def generate_test_set(name: str, seed: int = 0) -> Path:
     """Return the folder of a generated test set, which is made if it does not exist yet.
 
     A second process waits for the first.
     """
     plan = test_plan(name, ITEMS)
-    config = SceneConfig(plan.task)
+    config = SceneConfig(plan.task, seed)
     folder = SCENES.folder / f"{name}-{ITEMS}-{PICTURE}px-{config.fingerprint}-{VERSION}"
     with lock_folder(folder.with_suffix(".lock"), wait=True):
         write_dataset(config, plan, SceneOutput(folder, picture=PICTURE, formats=("json",)))

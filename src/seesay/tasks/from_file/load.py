@@ -16,6 +16,7 @@ from seesay.data.cells import BadValueError
 from seesay.data.splits import split_by_object
 from seesay.data.task_files.reader import SUFFIXES, Declaration, locate, read_declaration
 from seesay.data.task_files.references import unknown_references
+from seesay.data.task_files.row_rules import DRAWING
 from seesay.data.task_files.schema import TEMPLATE_FIELDS, TaskFile
 from seesay.data.task_files.tables import Table
 from seesay.data.task_files.texts import capital, check_text, column_of, with_article
@@ -75,12 +76,13 @@ class Examination:
         return [problem for problem in self.problems if not problem.hint]
 
 
-def load(path: Path, data: Path | None = None) -> Task:
+def load(path: Path, data: Path | None = None, *, seed: int | None = None) -> Task:
     """Load the task of a task file, of a folder with one, or of a table with obvious columns.
 
-    `data` is a file or folder of rows to read in place of the task file's own.
+    `data` is a file or folder of rows to read in place of the task file's own; `seed` takes the
+    place of the seeds of rules that draw.
     """
-    examination = examine(path, data)
+    examination = examine(path, data, seed=seed)
     if examination.data_error is not None:
         raise examination.data_error
     if examination.task is None:
@@ -93,6 +95,7 @@ def examine(
     data: Path | None = None,
     *,
     every_split: bool = False,
+    seed: int | None = None,
 ) -> Examination:
     """Build the task and collect everything that is wrong on the way.
 
@@ -109,7 +112,10 @@ def examine(
     if declaration.file is None:
         return examination
     _refuse_taken_name(declaration)
-    builder = _Builder(declaration, declaration.file, data)
+    file = declaration.file
+    if seed is not None:
+        file = _draw_anew(file, seed)
+    builder = _Builder(declaration, file, data)
     try:
         task = builder.task()
     except UserError as error:
@@ -124,6 +130,35 @@ def examine(
     if task is not None and not examination.errors:
         examination.task = task
     return examination
+
+
+def _draw_anew(file: TaskFile, seed: int) -> TaskFile:
+    """Return the task file with another seed in the rules that draw."""
+    rules = [
+        rule.model_copy(update={"seed": seed}) if isinstance(rule, DRAWING) else rule
+        for rule in file.rules
+    ]
+    return file.model_copy(update={"rules": rules})
+
+
+def read_anchors(path: Path) -> float:
+    """Return the share of a task file's objects that stay in every edition; refuse a file that
+    draws nothing, or does not say."""
+    path = locate(path)
+    file = None
+    if path.suffix.lower() in SUFFIXES:
+        file = read_declaration(path).file
+    if file is None or not any(isinstance(rule, DRAWING) for rule in file.rules):
+        raise UserError(
+            f"'{path}' has no rule that draws (draw_pairs or rank_pairs): there is only one edition"
+            " of it."
+        )
+    if not file.anchors:
+        raise UserError(
+            f"'{path}' has no anchors, by which editions are compared: add the share of its "
+            "questions that stay in every edition, as in `anchors: 0.25`."
+        )
+    return file.anchors
 
 
 def _refuse_taken_name(declaration: Declaration) -> None:

@@ -210,10 +210,19 @@ class _LocalProcess:
         self._pool = ProcessPoolExecutor(1, get_context("spawn"), _begin, (make_worker, Path.cwd()))
 
     def ready(self) -> Future[Any]:
-        return self._pool.submit(_call, "ready")
+        return self._submit("ready")
 
     def run(self, part: Any) -> Future[Any]:
-        return self._pool.submit(_call, "run", part)
+        return self._submit("run", part)
+
+    def _submit(self, *call: Any) -> Future[Any]:
+        try:
+            return self._pool.submit(_call, *call)
+        except self.death as death:
+            # It died while it was idle.
+            future: Future[Any] = Future()
+            future.set_exception(death)
+            return future
 
     def result(self, future: Future[Any]) -> Any:
         return future.result()

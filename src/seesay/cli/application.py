@@ -8,6 +8,7 @@ documented hooks of Typer's own classes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, TypeVar, get_type_hints
 
 import typer
@@ -15,6 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from seesay.cli.options import Quiet, Silent
+from seesay.errors import UserError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -93,6 +95,24 @@ class Command(TyperCommand):
         super().__init__(*arguments, **{**settings, "help": text, "rich_markup_mode": None})
         _add_common_options(self)
         _name_values(self)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words of the command line. An address would be taken for a path, to which
+        results are written: it is refused where no callback has put a copy in its place."""
+        rest = super().parse_args(ctx, args)
+        # after --help, which needs none of it
+        from seesay.storage import address_of
+
+        for parameter in self.params:
+            value = ctx.params.get(parameter.name)
+            for path in value if isinstance(value, list) else [value]:
+                if isinstance(path, Path) and (address := address_of(path)):
+                    name = max(parameter.opts, key=len)
+                    raise UserError(
+                        f"{name} is {address}: give a path of this machine, and copy what is "
+                        "written there with the store's own tool, such as `aws s3 sync`."
+                    )
+        return rest
 
     def help_panels(self, ctx: Any) -> dict[str, Rows]:
         """Return the lines of each part of the help, by title."""

@@ -225,6 +225,34 @@ def test_mining_with_workers_that_are_killed_at_random_gives_the_same_bytes(
     assert contents(tmp_path / "there") == contents(tmp_path / "here")
 
 
+SHORT_OF_MEMORY = """
+import sys
+from functools import partial
+from pathlib import Path
+from seesay.cluster import map_parts
+from seesay.errors import UserError
+from tests.test_cluster import Touch
+
+if __name__ == "__main__":
+    try:
+        list(map_parts(partial(Touch, Path(sys.argv[1]), slow="a"), "ab", 2, engine="ray"))
+    except UserError as error:
+        print(error)
+"""
+
+
+@pytest.mark.slow
+def test_workers_that_ray_kills_for_memory_are_named_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Memory counts as short from one hundredth of it on, so that every worker is killed."""
+    monkeypatch.setenv("RAY_memory_usage_threshold", "0.01")
+    monkeypatch.setenv("RAY_memory_monitor_refresh_ms", "100")
+    (line, *_) = run_program(SHORT_OF_MEMORY, tmp_path).splitlines()
+    assert "of 2 parts could not be finished because workers died" in line
+    assert "low on memory" in line
+
+
 BESIDE_RAY = """
 import os, sys
 from functools import partial

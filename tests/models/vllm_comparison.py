@@ -57,11 +57,12 @@ def main(model: str, folder: Path) -> None:
         ),
         "ranks": [[scores.rank for scores in answers] for answers in (forward, here)],
     }
-    for how in ("cloze", "choice"):
+    # a choice is asked once for each order of the options
+    for how, limit in (("cloze", 4), ("choice", 1)):
         reads.clear()
         tables = [
-            probe(engine, how, folder / "engine"),
-            probe(local, how, folder / "local"),
+            probe(asked, how, limit, folder / name)
+            for name, asked in (("engine", engine), ("local", local))
         ]
         facts[how] = {
             "difference": max(abs(a - b) for a, b in zip(*tables, strict=True)),
@@ -71,10 +72,10 @@ def main(model: str, folder: Path) -> None:
     print(json.dumps(facts))
 
 
-def probe(model: Model, how: str, folder: Path) -> list[float]:
+def probe(model: Model, how: str, limit: int, folder: Path) -> list[float]:
     """Ask a model some questions as the command does; the log-probabilities of all options."""
     (run,) = seesay.probe(
-        model, "core-color", how=how, limit=4, resamples=100, output=folder / how
+        model, "core-color", how=how, limit=limit, resamples=100, output=folder / how
     ).runs
     column = pq.read_table(run.folder / "answers.parquet").column("scores")
     # scores that several rows have in common are there once

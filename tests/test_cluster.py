@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import subprocess
@@ -15,10 +16,14 @@ from pathlib import Path
 
 import pytest
 from benchmarks.mine import write_parts
+from tests.mining.sample_annotations import write_annotations
+from tests.mining.test_mining_shards import BOXES, contents
+from tests.random_kills import RandomKiller, worker_processes
 
-from seesay.cluster import map_parts
+from seesay.cluster import WorkerPool, map_parts
 from seesay.errors import UserError
 from seesay.mining.count_relations import CountingConfig
+from seesay.mining.pipeline import mine
 from seesay.mining.region_names import NameRules
 
 PARTS = [f"part-{i}" for i in range(6)]
@@ -91,6 +96,34 @@ def test_a_part_that_kills_every_worker_is_given_up_in_one_sentence(tmp_path: Pa
     ):
         run(tmp_path, 2, deadly="part-5")
     assert [part for part in PARTS if (tmp_path / part).exists()] == PARTS[:5]
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize("seed", range(3))
+def test_workers_that_are_killed_at_random_cost_no_part(tmp_path: Path, seed: int) -> None:
+    """Idle ones, too: a pool that broke meanwhile takes no more parts."""
+    killer = RandomKiller(seed)
+    results = []
+    for part, _ in map_parts(partial(Touch, tmp_path), PARTS, 2):
+        results.append(part)
+        killer(1, len(PARTS))
+    assert killer.killed
+    assert sorted(results) == PARTS
+
+
+@pytest.mark.seconds
+def test_a_worker_that_died_while_it_was_idle_is_replaced(tmp_path: Path) -> None:
+    pool = WorkerPool(partial(Touch, tmp_path), 1)
+    try:
+        assert [part for part, _ in pool.map(PARTS[:1])] == PARTS[:1]
+        (pid,) = worker_processes()
+        os.kill(pid, signal.SIGKILL)
+        while worker_processes():
+            time.sleep(0.05)
+        # the part that it was given is done again, after the others
+        assert sorted(part for part, _ in pool.map(PARTS[1:])) == PARTS[1:]
+    finally:
+        pool.close()
 
 
 ORPHANS = """
@@ -169,6 +202,55 @@ def test_ray_with_a_killed_worker_gives_the_same_counts(tmp_path: Path) -> None:
     assert len(tables) == len(parts)
     for name in (*tables, "sizes.parquet", "places.parquet"):
         assert (tmp_path / "ray" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["local", "ray"])
+@pytest.mark.parametrize("seed", range(2))
+def test_mining_with_workers_that_are_killed_at_random_gives_the_same_bytes(
+    seed: int, engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # 15 by default: on a busy machine they would hardly run
+    monkeypatch.setenv("RAY_worker_niceness", "0")
+    annotations = write_annotations(tmp_path / "annotations", 60)["parquet"]
+    mine(annotations, tmp_path / "here", **BOXES)
+    killer = RandomKiller(seed)
+    on_two = {**BOXES, "engine": engine, "workers": 2, "progress": killer.bars}
+    try:
+        mine(annotations, tmp_path / "there", **on_two)
+    finally:
+        if engine == "ray":
+            importlib.import_module("ray").shutdown()
+    assert killer.killed
+    assert contents(tmp_path / "there") == contents(tmp_path / "here")
+
+
+SHORT_OF_MEMORY = """
+import sys
+from functools import partial
+from pathlib import Path
+from seesay.cluster import map_parts
+from seesay.errors import UserError
+from tests.test_cluster import Touch
+
+if __name__ == "__main__":
+    try:
+        list(map_parts(partial(Touch, Path(sys.argv[1]), slow="a"), "ab", 2, engine="ray"))
+    except UserError as error:
+        print(error)
+"""
+
+
+@pytest.mark.slow
+def test_workers_that_ray_kills_for_memory_are_named_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Memory counts as short from one hundredth of it on, so that every worker is killed."""
+    monkeypatch.setenv("RAY_memory_usage_threshold", "0.01")
+    monkeypatch.setenv("RAY_memory_monitor_refresh_ms", "100")
+    (line, *_) = run_program(SHORT_OF_MEMORY, tmp_path).splitlines()
+    assert "of 2 parts could not be finished because workers died" in line
+    assert "low on memory" in line
 
 
 BESIDE_RAY = """

@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.program import error_here
 from tests.mining.sample_annotations import write_annotations
 
+import seesay
 from seesay import storage
+from seesay.cli import main
 from seesay.errors import UserError
 
 fsspec = pytest.importorskip("fsspec")
@@ -129,3 +132,23 @@ def test_mining_an_object_store_gives_the_same_knowledge(store: str, tmp_path: P
         assert (tmp_path / "there" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
     request = json.loads((tmp_path / "there/work/request.json").read_text())
     assert request["annotations"] == f"plain:{address}"
+
+
+def test_runs_at_an_address_are_read_and_other_addresses_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "runs"
+    seesay.probe("baseline:random", "core-color", limit=3, resamples=100, output=folder)
+    reports = []
+    for place in (str(folder), f"file://{folder}"):
+        with pytest.raises(SystemExit) as ended:
+            main(["report", place, "--format", "csv"])
+        assert ended.value.code == 0
+        reports.append(capsys.readouterr().out)
+    assert reports[0] == reports[1]
+    assert "core-color" in reports[0]
+    for arguments in (("report", folder), ("probe", "mock", "--task", "core-color")):
+        message = error_here(capsys, *arguments, "-o", "s3://bucket/x")
+        assert message.startswith("--output is s3://bucket/x: ")
+        assert "give a path of this machine" in message
+    assert not (tmp_path / "s3:").exists()

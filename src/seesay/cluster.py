@@ -19,6 +19,7 @@ MAX_DEATHS = 3
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 MakeWorker = Callable[[], Callable[[Part], Result]]
+Deaths = type[BaseException] | tuple[type[BaseException], ...]
 
 
 class Engine(StrEnum):
@@ -161,7 +162,7 @@ def _take(fresh: Iterator[Part], lost: list[Part]) -> list[Part]:
 class _Process(Protocol):
     """A process with a worker of its own."""
 
-    death: type[BaseException]
+    death: Deaths
     """What a future raises whose process has died."""
 
     def ready(self) -> Future[Any]:
@@ -205,15 +206,24 @@ class _LocalProcess:
         from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
         from multiprocessing import get_context
 
-        self.death: type[BaseException] = BrokenProcessPool
+        self.death: Deaths = BrokenProcessPool
         # A pool of one: when it breaks, it is known which part it was given.
         self._pool = ProcessPoolExecutor(1, get_context("spawn"), _begin, (make_worker, Path.cwd()))
 
     def ready(self) -> Future[Any]:
-        return self._pool.submit(_call, "ready")
+        return self._submit("ready")
 
     def run(self, part: Any) -> Future[Any]:
-        return self._pool.submit(_call, "run", part)
+        return self._submit("run", part)
+
+    def _submit(self, *call: Any) -> Future[Any]:
+        try:
+            return self._pool.submit(_call, *call)
+        except self.death as death:
+            # It died while it was idle.
+            future: Future[Any] = Future()
+            future.set_exception(death)
+            return future
 
     def result(self, future: Future[Any]) -> Any:
         return future.result()
@@ -247,7 +257,9 @@ def _die_with_parent() -> None:
 
 class _RayProcess:
     def __init__(self, make_worker: MakeWorker[Part, Result], ray: Any) -> None:
-        self.death: type[BaseException] = ray.exceptions.RayActorError
+        errors = ray.exceptions
+        # The second is that of a worker which Ray killed because memory ran short.
+        self.death: Deaths = (errors.RayActorError, errors.OutOfMemoryError)
         self._ray = ray
         # A core, and a GPU where the cluster has some.
         gpus = min(1, ray.cluster_resources().get("GPU", 0))

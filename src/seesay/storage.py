@@ -51,6 +51,26 @@ def is_address(place: str) -> bool:
     return _ADDRESS.match(place) is not None
 
 
+def address_of(path: Path) -> str:
+    """Return the address that a path was made of, which drops a slash; "" if it is a path.
+
+    >>> [address_of(Path(path)) for path in ("s3://bucket/runs", "file:///data/runs", "runs")]
+    ['s3://bucket/runs', 'file:///data/runs', '']
+    """
+    scheme, separator, place = path.as_posix().partition(":/")
+    # a single letter is a drive
+    if not separator or len(scheme) < 2 or not is_address(f"{scheme}://"):
+        return ""
+    host = "/" if scheme == "file" else ""
+    return f"{scheme}://{host}{place}"
+
+
+def local_path(path: Path) -> Path:
+    """Return a path as it is, and in place of an address the copy of what is there."""
+    address = address_of(path)
+    return local_copy(address) if address else path
+
+
 def local_copy(address: str) -> Path:
     """Return a copy of the file or folder at an address, as it is there now."""
     filesystem, files = _list_files(address)

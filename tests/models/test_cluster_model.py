@@ -1,17 +1,12 @@
-"""Probing on Ray: two workers, one of them killed at a random moment, and the bytes of a run
-without Ray."""
+"""Probing on Ray: two workers, killed at random, and the bytes of a run without Ray."""
 
 from __future__ import annotations
 
-import os
-import random
-import signal
-import threading
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.random_kills import RandomKiller
 from tests.tiny import save_tiny
 
 import seesay
@@ -35,31 +30,6 @@ class NotingMock(Mock):
         return super().weights(prompt)
 
 
-def worker_processes() -> list[int]:
-    """The processes that hold a copy of the model, by the name that Ray gives them."""
-    pids = []
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdecimal():
-            try:
-                command = (folder / "cmdline").read_bytes()
-            except OSError:  # it has just ended
-                continue
-            if command.startswith(b"ray::_Worker"):
-                pids.append(int(folder.name))
-    return pids
-
-
-def kill_a_worker(journals: Path, answered: int, killed: list[int]) -> None:
-    """Kill one of the workers when so many answers are in the journal."""
-    for _ in range(6000):
-        lines = sum(path.read_bytes().count(b"\n") for path in journals.rglob(store.JOURNAL))
-        if lines >= answered and (pids := worker_processes()):
-            os.kill(pids[0], signal.SIGKILL)
-            killed.append(pids[0])
-            return
-        time.sleep(0.01)
-
-
 def contents(run: Path) -> dict[str, bytes]:
     return {
         name: (run / name).read_bytes() for name in (store.ANSWERS, store.FIGURES, store.QUESTIONS)
@@ -77,7 +47,7 @@ def test_a_copy_forgets_the_notes_of_a_finished_run() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
-def test_a_killed_workers_batches_are_asked_again_and_the_bytes_are_the_same(
+def test_killed_workers_batches_are_asked_again_and_the_bytes_are_the_same(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
@@ -90,18 +60,20 @@ def test_a_killed_workers_batches_are_asked_again_and_the_bytes_are_the_same(
         "how": ("cloze", "choice", "cloze")[seed],
     }
     (here,) = seesay.probe(model, "core-color", output=tmp_path / "here", **settings).runs
-    killed: list[int] = []
-    answered = random.Random(seed).randrange(1, 200)
-    killer = threading.Thread(target=kill_a_worker, args=(tmp_path / "ray", answered, killed))
-    killer.start()
+    killer = RandomKiller(seed)
     try:
         (on_ray,) = seesay.probe(
-            model, "core-color", output=tmp_path / "ray", engine="ray", workers=2, **settings
+            model,
+            "core-color",
+            output=tmp_path / "ray",
+            engine="ray",
+            workers=2,
+            progress=killer.bars,
+            **settings,
         ).runs
     finally:
-        killer.join()
         ray.shutdown()
-    assert killed
+    assert killer.killed
     assert contents(on_ray.folder) == contents(here.folder)
     assert on_ray.folder.relative_to(tmp_path / "ray") == here.folder.relative_to(tmp_path / "here")
 

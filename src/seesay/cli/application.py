@@ -8,6 +8,7 @@ documented hooks of Typer's own classes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, TypeVar, get_type_hints
 
 import typer
@@ -15,6 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from seesay.cli.options import Quiet, Silent
+from seesay.errors import UserError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -95,14 +97,17 @@ class Command(TyperCommand):
         _name_values(self)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the words; one that is no number is named, where Typer speaks of its parser."""
+        """Read the words of the command line. One that is no number is named, where Typer speaks of
+        its parser; an address of an object store is no path to write to."""
         try:
-            return super().parse_args(ctx, args)
+            words = super().parse_args(ctx, args)
         except typer.BadParameter as error:
             sentence = _number_mistake(error)
             if sentence is None:
                 raise
             raise typer.BadParameter(sentence, ctx=error.ctx, param=error.param) from error
+        _refuse_addresses(self, ctx)
+        return words
 
     def help_panels(self, ctx: Any) -> dict[str, Rows]:
         """Return the lines of each part of the help, by title."""
@@ -149,6 +154,23 @@ class Application(typer.Typer):
     ) -> Callable[[F], F]:
         """Register a function as a command, as `typer.Typer.command` does."""
         return super().command(name, cls=cls, **settings)
+
+
+def _refuse_addresses(command: Any, ctx: Any) -> None:
+    """Refuse an address that no callback has put a copy in the place of: it would be taken for a
+    path, to which results are written."""
+    # after --help, which needs none of it
+    from seesay.storage import address_of
+
+    for parameter in command.params:
+        value = ctx.params.get(parameter.name)
+        for path in value if isinstance(value, list) else [value]:
+            if isinstance(path, Path) and (address := address_of(path)):
+                name = max(parameter.opts, key=len)
+                raise UserError(
+                    f"{name} is {address}: give a path of this machine, and copy what is "
+                    "written there with the store's own tool, such as `aws s3 sync`."
+                )
 
 
 def _number_mistake(error: typer.BadParameter) -> str | None:

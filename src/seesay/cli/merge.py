@@ -7,14 +7,16 @@ from typing import Annotated
 
 import typer
 
-from seesay.cli.options import Json, Quiet
+from seesay.cli.options import Json, Quiet, local_paths
 
 
 def merge(
     folders: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FOLDER", help="What commands with --shard wrote: all shares, in any order."
+            metavar="FOLDER",
+            help="What commands with --shard wrote: all shares, in any order.",
+            callback=local_paths,
         ),
     ],
     output: Annotated[

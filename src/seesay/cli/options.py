@@ -27,14 +27,32 @@ def _apply_silent(context: typer.Context, silent: bool) -> bool:
     return silent
 
 
+def local_paths(paths: list[Path]) -> list[Path]:
+    """Return paths with copies in place of what is in object stores."""
+    from seesay.storage import local_path
+
+    return [local_path(path) for path in paths]
+
+
+def local_data(path: Path | None) -> Path | None:
+    """Return a path, or the copy of what is in an object store."""
+    return None if path is None else local_paths([path])[0]
+
+
 RunFolders = Annotated[
-    list[Path], typer.Argument(metavar="RUN", help="Run folders, or folders of runs such as runs/.")
+    list[Path],
+    typer.Argument(
+        metavar="RUN",
+        help="Run folders, or folders of runs such as runs/.",
+        callback=local_paths,
+    ),
 ]
 RunsOrLogs = Annotated[
     list[Path],
     typer.Argument(
         metavar="RUN",
         help="Run folders, folders of runs such as runs/MODEL, or logs of other programs.",
+        callback=local_paths,
     ),
 ]
 ItemKey = Annotated[

@@ -20,6 +20,7 @@ from seesay.cli.options import (
     Revision,
     ShardNumber,
     TrustRemoteCode,
+    local_data,
 )
 from seesay.command_line import recorded_command
 from seesay.defaults import MARGIN, MAX_TOKENS, NO_PICTURE, RESAMPLES
@@ -156,7 +157,10 @@ def probe(
     ),
     data: Annotated[
         Path | None,
-        typer.Option(help="The task's data file or folder, in place of the data folder's."),
+        typer.Option(
+            help="The task's data file or folder, in place of the data folder's.",
+            callback=local_data,
+        ),
     ] = None,
     edition: Annotated[
         str | None,

@@ -1,10 +1,11 @@
-"""`vllm:MODEL`: vLLM's offline engine, by the log-probabilities that it reports of a prompt's own
-tokens.
+"""`vllm:MODEL`: vLLM's offline engine, by the log-probabilities that it reports of tokens.
 
-The protocol is that of `CausalModel`: the same tokens are scored, in the same sentences, with the
-same ranks, in float32 unless `--dtype` says otherwise. vLLM keeps shared beginnings in its prefix
-cache for generated answers; while options are scored, the cache is off. Parallelism and memory are
-set by the engine's own options (`--engine-option tensor_parallel_size=4`).
+The protocol is that of `CausalModel`: the same tokens are scored, in the same sentences, in float32
+unless `--dtype` says otherwise. A sentence is read once for each of its endings, and the engine
+reports its tokens with their ranks; options that are the last token of a prompt are scored by
+reading the prompt once, where the task needs no ranks. vLLM keeps shared beginnings in its prefix
+cache for what it writes; while options are scored, the cache is off. Parallelism and memory are set
+by the engine's own options (`--engine-option tensor_parallel_size=4`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from seesay import metrics
 from seesay.digests import json_digest
 from seesay.errors import UserError, first_line
 from seesay.models.base import GREEDY, Reply, Sampling
@@ -21,15 +23,17 @@ from seesay.models.hf.generation import LINE
 from seesay.models.hf.precision import json_or_text, weights_digest
 from seesay.models.hf.spans import Ids, ScoredSpan, SpanScore
 from seesay.models.options import ModelOptions
-from seesay.questions import Prompt
+from seesay.questions import Prompt, Task
 
 PROTOCOL = {
     "dtype": "is an option of its own: give --dtype.",
     "enable_prefix_caching": "changes the scores of options: leave it out.",
+    "logprobs_mode": "changes what is reported as a log-probability: leave it out.",
 }
 """What an engine option may not change, and what to do instead."""
 
 PER_CALL = 1024  # prompts given to the engine at once: it makes batches of its own
+LAST_TOKENS = 128  # tokens whose log-probability after a prompt can be asked for at once
 
 
 def load_vllm(rest: str, options: ModelOptions) -> VllmModel:
@@ -79,11 +83,13 @@ def engine_options(pairs: Sequence[str]) -> dict[str, Any]:
 
 
 class EngineScorer:
-    """Scores spans by the prompt log-probabilities of vLLM's engine."""
+    """Scores spans by the log-probabilities that vLLM's engine reports."""
 
     def __init__(self, library: Any, engine: Any) -> None:
         self._library = library
         self._engine = engine
+        self.needs_ranks = True
+        """Whether the ranks of spans are used: the engine gives none of last tokens."""
 
     @property
     def max_tokens(self) -> int:
@@ -91,24 +97,56 @@ class EngineScorer:
         return int(self._engine.llm_engine.model_config.max_model_len) - 1
 
     def score(self, spans: Sequence[ScoredSpan]) -> list[SpanScore]:
-        """Score every span; equal sentences are read once."""
-        unique = list(dict.fromkeys(span.ids for span in spans))
+        """Score every span; equal sentences are read once, and so are equal contexts of spans that
+        are one token."""
+        parameters = self._library.SamplingParams
+        last_tokens: dict[Ids, dict[int, float]] = {}
+        sentences: dict[Ids, Any] = {}
+        # before vLLM had this, any token but the likeliest had to be part of the prompt
+        scores_last_tokens = hasattr(parameters, "logprob_token_ids") and not self.needs_ranks
+        for span in spans:
+            if scores_last_tokens and span.ids[span.start :] == span.ids[-1:]:
+                last_tokens.setdefault(span.context, {})[span.ids[-1]] = 0.0
+            else:
+                sentences[span.ids] = None
+        self._score_last_tokens(last_tokens)
         # a token that is generated as well costs little, and some versions need one
-        parameters = self._library.SamplingParams(temperature=0, max_tokens=1, prompt_logprobs=0)
-        reported: dict[Ids, Any] = {}
-        for sentences in chunks(unique, PER_CALL):
-            outputs = run_engine(self._engine, sentences, parameters)
-            for ids, output in zip(sentences, outputs, strict=True):
-                reported[ids] = output.prompt_logprobs
-        return [_span_score(span, reported[span.ids]) for span in spans]
+        one_more = parameters(temperature=0, max_tokens=1, prompt_logprobs=0)
+        for some in chunks(list(sentences), PER_CALL):
+            outputs = run_engine(self._engine, some, one_more)
+            for ids, output in zip(some, outputs, strict=True):
+                sentences[ids] = output.prompt_logprobs
+        scores = []
+        for span in spans:
+            if span.ids in sentences:
+                scores.append(_span_score(span, sentences[span.ids], ranked=self.needs_ranks))
+            else:
+                scores.append(SpanScore([last_tokens[span.context][span.ids[-1]]]))
+        return scores
+
+    def _score_last_tokens(self, last_tokens: dict[Ids, dict[int, float]]) -> None:
+        """Fill in the log-probabilities of the tokens that may follow each context."""
+        requests = []
+        for context, logps in last_tokens.items():
+            requests += [(context, tokens) for tokens in chunks(list(logps), LAST_TOKENS)]
+        for some in chunks(requests, PER_CALL):
+            parameters = [
+                self._library.SamplingParams(temperature=0, max_tokens=1, logprob_token_ids=tokens)
+                for _, tokens in some
+            ]
+            outputs = run_engine(self._engine, [context for context, _ in some], parameters)
+            for (context, tokens), output in zip(some, outputs, strict=True):
+                (reported,) = output.outputs[0].logprobs
+                for token in tokens:
+                    last_tokens[context][token] = float(reported[token].logprob)
 
 
-def _span_score(span: ScoredSpan, positions: Sequence[Any]) -> SpanScore:
+def _span_score(span: ScoredSpan, positions: Sequence[Any], *, ranked: bool) -> SpanScore:
     """Return a span's score from what the engine reports at each position of its sentence: a table
     from tokens to their log-probability and rank."""
     entries = [positions[i][span.ids[i]] for i in range(span.start, len(span.ids))]
     logps = [float(entry.logprob) for entry in entries]
-    if not span.ranked or not entries:
+    if not (span.ranked and ranked) or not entries:
         return SpanScore(logps)
     return SpanScore(logps, int(entries[0].rank or 0))
 
@@ -116,11 +154,18 @@ def _span_score(span: ScoredSpan, positions: Sequence[Any]) -> SpanScore:
 def run_engine(engine: Any, rows: Sequence[Ids], parameters: Any) -> Any:
     """Give the engine prompts as tokens, so that its tokenizer adds none of its own."""
     prompts = [{"prompt_token_ids": list(ids)} for ids in rows]
-    return engine.generate(prompts, parameters, use_tqdm=False)
+    try:
+        return engine.generate(prompts, parameters, use_tqdm=False)
+    except Exception as error:  # an engine has more ways to fail than can be listed
+        raise UserError(
+            f"vLLM failed ({first_line(error)}): what it wrote before says why."
+        ) from error
 
 
 class VllmModel(CausalModel):
     """A causal model in vLLM's engine, which gives no hidden states."""
+
+    _scorer: EngineScorer
 
     def __init__(
         self,
@@ -151,6 +196,12 @@ class VllmModel(CausalModel):
                 "float32, in which other models are scored on a CPU.",
                 lasting=True,
             )
+
+    def prepare(self, task: Task) -> None:
+        """Ranks cost a prompt for each option, so they are left out where no metric needs them."""
+        super().prepare(task)
+        needs_ranks = any(metrics.get(name).whole_vocabulary for name in task.metrics)
+        self._scorer.needs_ranks = needs_ranks
 
     def generate(
         self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY

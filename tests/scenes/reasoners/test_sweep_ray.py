@@ -1,4 +1,4 @@
-"""A sweep on Ray: two workers, one of them killed within a training, and the table of a sweep
+"""A sweep on Ray: two workers, killed within a training and at random, and the table of a sweep
 without Ray."""
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from tests.random_kills import RandomKiller
 
 from seesay.scenes.reasoners import experiment, sweep
 from seesay.scenes.reasoners.config import ReasonerConfig
@@ -57,8 +58,9 @@ def digits(
 
 
 @pytest.mark.slow
-def test_training_of_a_killed_worker_resumes_with_the_same_table(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("seed", range(2))
+def test_trainings_of_killed_workers_resume_with_the_same_table(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
     # 15 by default: on a busy machine they would hardly run
@@ -69,17 +71,24 @@ def test_training_of_a_killed_worker_resumes_with_the_same_table(
     (here / "object-centred" / "set+pos" / "killed").write_text("")  # nobody is killed here
     plain = sweep.sweep(here, plan(), train_and_test)
     shown: list[tuple[int, int]] = []
+    killer = RandomKiller(seed)
+
+    def show_and_kill(done: int, total: int) -> None:
+        shown.append((done, total))
+        killer(done, total)
+
     try:
         on_ray = sweep.sweep(
             tmp_path / "ray",
             plan(),
             train_and_test,
             ray_workers=2,
-            progress=lambda done, total: shown.append((done, total)),
+            progress=show_and_kill,
         )
     finally:
         ray.shutdown()
     assert (tmp_path / "ray" / "object-centred" / "set+pos" / "killed").exists()
+    assert killer.killed
     assert shown == [(1, 3)] * 3
     assert [row.error for row in on_ray] == ["", "", ""]
     assert [row.key for row in on_ray] == [row.key for row in plain]

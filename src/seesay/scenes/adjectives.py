@@ -33,12 +33,25 @@ def height(shape: str, radius: int, turn: int) -> int:
     return rows
 
 
+def width(shape: str, radius: int, turn: int) -> int:
+    """Return the number of pixel columns that the object covers."""
+    _, columns = extent(shape, radius, turn)
+    # of all boxes only the circle's has an empty column
+    if shape == "circle":
+        return columns - 1
+    return columns
+
+
 def _area(obj: SceneObject) -> int:
     return area(obj.shape, obj.radius)
 
 
 def _height(obj: SceneObject) -> int:
     return height(obj.shape, obj.radius, obj.turn)
+
+
+def _width(obj: SceneObject) -> int:
+    return width(obj.shape, obj.radius, obj.turn)
 
 
 def _brightness(obj: SceneObject) -> int:
@@ -74,6 +87,7 @@ _HEIGHTS = [
     height(shape, radius, turn) for shape in SHAPES for radius in RADII for turn in (WIDE, TALL)
 ]
 
+# shapes lie or stand: widths and heights have the same range, but for a pixel
 _BY_HEIGHT = _WIDTH / (max(_HEIGHTS) - min(_HEIGHTS))
 _BY_LIGHT = _WIDTH / (brightness(LEVELS) - brightness(1))
 
@@ -89,6 +103,14 @@ ADJECTIVES = {
             ("taller", "shorter"),
             ("tallest", "shortest"),
             _height,
+            _BY_HEIGHT,
+        ),
+        Adjective(
+            "wide",
+            ("wide", "narrow"),
+            ("wider", "narrower"),
+            ("widest", "narrowest"),
+            _width,
             _BY_HEIGHT,
         ),
         Adjective(

@@ -54,7 +54,7 @@ def sweep(
     ],
     networks: Annotated[
         list[str] | None,
-        typer.Option(help="Networks, separated by commas or repeated. Default: all four."),
+        typer.Option(help="Networks, separated by commas or repeated. Default: all five."),
     ] = None,
     tasks: Annotated[
         list[str] | None,

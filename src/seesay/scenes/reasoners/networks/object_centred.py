@@ -34,7 +34,7 @@ MEASURES = ("area", "height", "width", "brightness")
 """What an adjective may be about, each as a share of the scene's largest."""
 _LONGEST = 16  # words that have a place of their own in the sentence, where roles are learnt
 _SHARP = 40.0  # the inverse temperature of the soft maximum over the objects' measures
-_ABSENT = -1e4  # the logit of an empty slot
+_ABSENT = -1e4  # the log-presence of an empty slot
 _LEAST_SHARPNESS = 0.5
 """The floor of an answer's sharpness.
 
@@ -51,6 +51,7 @@ class ObjectCentred(ReasonerNetwork):
     answers = frozenset(("no", "yes"))
     has_regularisation = False
     is_content: torch.Tensor
+    is_suffix: torch.Tensor
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__(config)
@@ -75,6 +76,8 @@ class ObjectCentred(ReasonerNetwork):
         self.verb = config.vocabulary.ids.get(VERB, -1)
         content = torch.tensor(_is_content(config.vocabulary))
         self.register_buffer("is_content", content, persistent=False)
+        suffix = torch.tensor(_is_suffix(config.vocabulary))
+        self.register_buffer("is_suffix", suffix, persistent=False)
 
     def forward(self, slots: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
         slots = _occupied(slots)
@@ -122,9 +125,9 @@ class ObjectCentred(ReasonerNetwork):
         """
         targets, adjective, references = self.roles(words)
         fits = self.fits(slots, words)
-        absent = (1 - slots[:, :, 0]) * _ABSENT
-        target = torch.log_softmax((fits * targets[:, :, None]).sum(1) + absent, 1)
-        members = (fits * references[:, :, None]).sum(1) + absent
+        present = _log_presence(slots)
+        target = torch.log_softmax((fits * targets[:, :, None]).sum(1) + present, 1)
+        members = (fits * references[:, :, None]).sum(1) + present
         return target, members, adjective.float()
 
     def attention_maps(
@@ -154,7 +157,7 @@ class ObjectCentred(ReasonerNetwork):
             strictness.sum(1) @ (appearance**2).flatten(0, 1).T
             - 2 * (strictness * typical).sum(1) @ appearance.flatten(0, 1).T
         )
-        distance = distance.view(len(words), *slots.shape[:2]) - (1 - slots[:, :, 0]) * _ABSENT
+        distance = distance.view(len(words), *slots.shape[:2]) - _log_presence(slots)
         logits = (-distance).logsumexp(2)
         pictures = torch.arange(len(words), device=words.device)
         loss = torch.nn.functional.cross_entropy(logits, pictures)
@@ -172,7 +175,8 @@ class ObjectCentred(ReasonerNetwork):
         after = (words == self.verb).cumsum(1) > 0
         content = self.is_content[words]
         predicate = content & after
-        position = predicate.cumsum(1)
+        # a suffix is part of the word before it
+        position = (predicate & ~self.is_suffix[words]).cumsum(1)
         return content & ~after, predicate & (position == 1), predicate & (position > 1)
 
     def fits(self, slots: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
@@ -215,6 +219,11 @@ def _occupied(slots: torch.Tensor) -> torch.Tensor:
     return slots[:, :1]
 
 
+def _log_presence(slots: torch.Tensor) -> torch.Tensor:
+    """Return how surely every slot holds an object, as a logarithm (items, objects)."""
+    return slots[:, :, 0].log().clamp(min=_ABSENT)
+
+
 def _measures(slots: torch.Tensor) -> torch.Tensor:
     """Return the measures of every object (items, objects, measures)."""
     area = slots[:, :, 1]
@@ -246,3 +255,8 @@ def _is_content(vocabulary: SentenceVocabulary) -> list[bool]:
     """Return for every word id whether it describes something."""
     grammar = (VERB, *FUNCTION_WORDS)
     return [False] * len(SPECIAL) + [word not in grammar for word in vocabulary.words]
+
+
+def _is_suffix(vocabulary: SentenceVocabulary) -> list[bool]:
+    """Return for every word id whether it is a suffix, as `-est` of `big -est`."""
+    return [False] * len(SPECIAL) + [word.startswith("-") for word in vocabulary.words]

@@ -44,7 +44,7 @@ def run_judgements(run: Run) -> tuple[list[SizeJudgement], int]:
     questions = {question.id: question for question in run.task.questions}
     shares: dict[str, list[float]] = {}
     for answer in run.answers:
-        probabilities = softmax(np.array(answer.scores.logp, dtype=np.float64))
+        (probabilities,) = softmax(np.array([answer.scores.logp], dtype=np.float64))
         is_yes = [option.lower() in YES for option in answer.options]
         shares.setdefault(answer.question, []).append(float(probabilities[is_yes].sum()))
     judgements = []

@@ -33,15 +33,6 @@ def height(shape: str, radius: int, turn: int) -> int:
     return rows
 
 
-def width(shape: str, radius: int, turn: int) -> int:
-    """Return the number of pixel columns that the object covers."""
-    _, columns = extent(shape, radius, turn)
-    # of all boxes only the circle's has an empty column
-    if shape == "circle":
-        return columns - 1
-    return columns
-
-
 def _area(obj: SceneObject) -> int:
     return area(obj.shape, obj.radius)
 
@@ -51,7 +42,9 @@ def _height(obj: SceneObject) -> int:
 
 
 def _width(obj: SceneObject) -> int:
-    return width(obj.shape, obj.radius, obj.turn)
+    _, columns = extent(obj.shape, obj.radius, obj.turn)
+    # of all boxes only the circle's has an empty column
+    return columns - (obj.shape == "circle")
 
 
 def _brightness(obj: SceneObject) -> int:

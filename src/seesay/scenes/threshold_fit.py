@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from seesay.errors import UserError
 from seesay.scenes.defaults import RESAMPLES
-from seesay.scenes.thresholds import RH_R, Members, Threshold, Values
+from seesay.scenes.thresholds import RH_R, Threshold, Values
 
 FEWEST = 10
 """Judgements that a fit needs."""
@@ -27,10 +26,8 @@ BINS = (0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0)
 """Bounds of the probabilities in `calibrate`."""
 _STARTS = 9  # quantiles of the crossings at which the search for the mean begins
 _STEEPNESS = (0.05, 0.3)  # deviations to begin with, as shares of the crossings' own
-_LAPSE = 0.02
+_LAPSE_ODDS = -4.0  # the logarithm: lapses of 2 % to begin with
 _LEAST = 1e-9  # no judgement is impossible: one with a probability of 0 would decide alone
-
-Weights = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +84,6 @@ def fit_thresholds(
     thresholds: Sequence[Threshold],
     *,
     resamples: int = RESAMPLES,
-    seed: int = SEED,
 ) -> list[ThresholdFit]:
     """Fit every threshold function, and return the fits, the most probable one first.
 
@@ -95,7 +91,7 @@ def fit_thresholds(
     """
     refuse_too_few(judgements)
     big = np.array([judgement.big for judgement in judgements])
-    counts = _resampled_counts([judgement.cluster for judgement in judgements], resamples, seed)
+    counts = _resampled_counts([judgement.cluster for judgement in judgements], resamples)
     fits = []
     for threshold in thresholds:
         crossing = crossings(judgements, threshold)
@@ -159,48 +155,44 @@ def refuse_too_few(judgements: Sequence[SizeJudgement]) -> None:
             f"A threshold is fitted to {FEWEST} judgements or more, not {len(judgements)}: give "
             "more, each with a set whose sizes differ."
         )
-    shares = {judgement.big for judgement in judgements}
-    if len(shares) == 1:
+    if len({judgement.big for judgement in judgements}) == 1:
         raise UserError("All judgements are the same: no threshold follows from them.")
 
 
 def crossings(judgements: Sequence[SizeJudgement], threshold: Threshold) -> Values:
     """Return the k of every judgement's thing at which it becomes big, or ceases to be."""
-    most = max(len(judgement.sizes) for judgement in judgements)
-    values = np.zeros((len(judgements), most))
-    members: Members = np.zeros((len(judgements), most), dtype=bool)
-    for row, is_member, judgement in zip(values, members, judgements, strict=True):
-        row[: len(judgement.sizes)] = judgement.sizes
-        is_member[: len(judgement.sizes)] = True
-    size = np.array([judgement.size for judgement in judgements])
-    return threshold.crossing(values, members, size)
+    parts = []
+    for judgement in judgements:
+        sizes = np.array([judgement.sizes], dtype=np.float64)
+        everything = np.ones(sizes.shape, dtype=bool)
+        parts.append(threshold.crossing(sizes, everything, np.array([judgement.size])))
+    return np.concatenate(parts)
 
 
-def _resampled_counts(clusters: Sequence[str], resamples: int, seed: int) -> list[Weights]:
+def _resampled_counts(clusters: Sequence[str], resamples: int) -> list[Values]:
     """Return how often each judgement is in every resample: as often as its cluster."""
     names, places = np.unique(np.array(clusters), return_inverse=True)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED)
     even = np.full(len(names), 1 / len(names))
     draws = rng.multinomial(len(names), even, size=resamples)
     return [draw[places].astype(np.float64) for draw in draws]
 
 
-def _best_start(threshold: Threshold, crossing: Values, big: Values) -> Weights:
+def _best_start(threshold: Threshold, crossing: Values, big: Values) -> Values:
     """Return the most probable of a grid of parameters, from which the search begins."""
     finite = crossing[np.isfinite(crossing)]
     every = np.ones(len(big))
     spread = max(float(finite.std()), 1e-6)
-    lapse = np.log(_LAPSE / (1 - _LAPSE))
+    means = np.quantile(finite, np.linspace(0.05, 0.95, _STARTS))
     starts = []
-    for mean in np.quantile(finite, np.linspace(0.05, 0.95, _STARTS)):
-        for share in _STEEPNESS:
-            starts.append(np.array([mean, np.log(share * spread), lapse]))
+    for mean, share in product(means, _STEEPNESS):
+        starts.append(np.array([mean, np.log(share * spread), _LAPSE_ODDS]))
     return min(starts, key=lambda start: _loss(start, threshold, crossing, big, every))
 
 
 def _maximise(
-    threshold: Threshold, crossing: Values, big: Values, weights: Weights, start: Weights
-) -> Weights:
+    threshold: Threshold, crossing: Values, big: Values, weights: Values, start: Values
+) -> Values:
     """Return the mean of k, the logarithm of its deviation and the log-odds of a lapse."""
     from scipy.optimize import minimize
 
@@ -213,15 +205,17 @@ def _maximise(
     return np.asarray(result.x)
 
 
-def _parameters(point: Weights) -> tuple[float, float, float]:
+def _parameters(point: Values) -> tuple[float, float, float]:
     """Return mean, deviation and lapse of a point of the search, where all three are unbounded."""
-    mean, log_deviation, odds = point.tolist()
-    # beyond these the likelihood no longer changes, and the exponential would overflow
-    return mean, float(np.exp(np.clip(log_deviation, -50, 50))), float(1 / (1 + np.exp(-odds)))
+    from scipy.special import expit
+
+    # beyond these bounds the likelihood no longer changes, and the exponential would overflow
+    deviation = np.exp(np.clip(point[1], -50, 50))
+    return float(point[0]), float(deviation), float(expit(point[2]))
 
 
 def _loss(
-    point: Weights, threshold: Threshold, crossing: Values, big: Values, weights: Weights
+    point: Values, threshold: Threshold, crossing: Values, big: Values, weights: Values
 ) -> float:
     """Return the negative log-likelihood of the judgements."""
     from scipy.special import ndtr

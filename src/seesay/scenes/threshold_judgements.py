@@ -15,29 +15,28 @@ from seesay.errors import UserError
 from seesay.metrics.base import softmax
 from seesay.questions import Question
 from seesay.runs.run import Run
-from seesay.scenes.baselines import YES
+from seesay.scenes.baselines import NO, YES
 from seesay.scenes.labels import measure, reference_sets
 from seesay.scenes.lookup import find_scene
+from seesay.scenes.rules import find_target
 from seesay.scenes.sentences import parse_sentence
 from seesay.scenes.threshold_fit import SizeJudgement
 
 COLUMNS = ("size", "set", "big")
-_ANSWERS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 
 
-def read_judgements(path: Path) -> tuple[list[SizeJudgement], int]:
-    """Read a CSV or TSV file, one judgement per row; return them, and how many are left out.
+def read_judgements(path: Path) -> list[SizeJudgement]:
+    """Read a CSV or TSV file, one judgement per row.
 
     Its columns: `size` of the thing, `set`, the sizes of all things it is compared with, itself
     among them, separated by spaces, and `big` (yes or no, or a share from 0 to 1). Rows of one
     `person` depend on one another; without that column, each stands alone.
     """
-    judgements = [_parse(path, row) for row in every_row(path, read_table(path))]
-    return with_thresholds(judgements)
+    return [_parse(path, row) for row in every_row(path, read_table(path))]
 
 
-def run_judgements(run: Run) -> tuple[list[SizeJudgement], int]:
-    """Return the judgements of a run about scenes, and how many are left out.
+def run_judgements(run: Run) -> list[SizeJudgement]:
+    """Return the judgements of a run about scenes.
 
     Of the templates that a question was asked in, the mean probability counts.
     """
@@ -57,28 +56,18 @@ def run_judgements(run: Run) -> tuple[list[SizeJudgement], int]:
             f"The run in {run.folder} has no question whether something is big: give one of "
             "malevic-pos1, malevic-pos, malevic-set-pos or their hard tests."
         )
-    return with_thresholds(judgements)
-
-
-def with_thresholds(judgements: list[SizeJudgement]) -> tuple[list[SizeJudgement], int]:
-    """Return the judgements whose set has a range, and how many have none."""
-    usable = [judgement for judgement in judgements if judgement.has_threshold]
-    return usable, len(judgements) - len(usable)
+    return judgements
 
 
 def _judge(question: Question, yes: float) -> SizeJudgement | None:
     """Return what a probability of yes says of a question's thing; None for no positive form."""
     sentence = question.fields.get("sentence", "")
     parsed = parse_sentence(sentence)
-    if parsed is None or question.picture is None:
+    if parsed is None or parsed[3] != "positive" or question.picture is None:
         return None
-    color, shape, adjective, degree, positive, _ = parsed
-    if degree != "positive":
-        return None
+    color, shape, adjective, _, positive, _ = parsed
     scene = find_scene(question.picture).scene
-    place, *others = scene.places(color, shape)
-    if others:
-        raise UserError(f"'{sentence}': the scene has several, so the thing is not clear.")
+    place = find_target(scene, color, shape, sentence)
     sizes = measure(scene.objects, adjective)
     # SET+POS names the thing's shape again where POS says "object"
     by_set = not sentence.endswith(" object")
@@ -102,7 +91,7 @@ def _parse(path: Path, row: Row) -> SizeJudgement:
     try:
         sizes = tuple(map(float, row.cells["set"].split()))
         size = float(row.cells["size"])
-        big = _ANSWERS[answer] if answer in _ANSWERS else float(answer)
+        big = float(answer in YES if answer in YES | NO else answer)
     except ValueError as error:
         raise UserError(
             f"{path}, row {row.number}: sizes are numbers, 'big' is yes, no or a share ({error})."

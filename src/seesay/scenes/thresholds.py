@@ -96,13 +96,13 @@ def natural_break(values: Values, members: Members) -> Values:
     place = np.arange(values.shape[-1])
     filled = np.where(place < count, descending, 0.0)
     upper_sum = filled.cumsum(axis=-1)
-    upper_count = np.minimum(place + 1, count)
+    upper_count = place + 1
     lower_sum = upper_sum[..., -1:] - upper_sum
     lower_count = np.maximum(count - upper_count, 1)
     # The squares within both clusters are least where those of the means, weighted, are largest.
     between = upper_sum**2 / upper_count + lower_sum**2 / lower_count
     # both clusters have a member; a set of one object is its own break
-    is_split = (place + 1 < count) | (count == 1)
+    is_split = (upper_count < count) | (count == 1)
     best = np.where(is_split, between, -np.inf).argmax(axis=-1)[..., None]
     upper_mean = np.take_along_axis(upper_sum / upper_count, best, axis=-1)
     lower_mean = np.take_along_axis(lower_sum / lower_count, best, axis=-1)

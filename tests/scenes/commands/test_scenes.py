@@ -145,9 +145,7 @@ def test_fit_reads_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
             answer = "yes" if size > 60 else "no"
             rows.append(f"{size},0 {size} 100,{answer},p{person}")
     table = judgement_table(tmp_path / "judgements.csv", *rows, "5,5 5,no,p0")
-    run(
-        "fit", str(table), "--threshold", "rh-r", "--threshold", "ah", "--resamples", "20", "--json"
-    )
+    run("fit", str(table), "--resamples", "20", "--json")
     (fitted,) = json.loads(capsys.readouterr().out)
     assert fitted["left_out"] == 1
     by_name = {fit["threshold"]: fit for fit in fitted["fits"]}
@@ -156,7 +154,7 @@ def test_fit_reads_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert 55 <= by_name["ah"]["mean"] <= 65
     assert by_name["rh-r"]["judgements"] == 40
     assert sum(each["judgements"] for each in fitted["calibration"]) == 40
-    run("fit", str(table), "--threshold", "rh-r", "--resamples", "0")
+    run("fit", str(table), "--resamples", "0")
     printed = capsys.readouterr()
     assert "1 judgements left out" in printed.err
     assert "mean distance from the vague k" in printed.out

@@ -24,7 +24,7 @@ from seesay.scenes.defaults import (
 )
 
 if TYPE_CHECKING:
-    from seesay.scenes.threshold_fit import CalibrationBin, ThresholdFit
+    from seesay.scenes.threshold_fit import ThresholdFit
 
 app = Application(
     help="Scenes of shapes after MALeViC: make them, look at them, fit thresholds.",
@@ -255,10 +255,6 @@ def fit(
             help="Runs of people, models or reasoners about malevic tasks, or a CSV of judgements.",
         ),
     ],
-    threshold: Annotated[
-        list[str] | None,
-        typer.Option(help="Only these functions, of rh-r, rh-n, rh-sd, rh-c and ah."),
-    ] = None,
     resamples: Annotated[int, typer.Option(min=0, help="For the interval of k.")] = RESAMPLES,
     as_json: Json = False,
 ) -> None:
@@ -277,21 +273,20 @@ def fit(
     from seesay.scenes.threshold_fit import calibrate, calibration_error, fit_thresholds
     from seesay.scenes.threshold_judgements import read_judgements, run_judgements
     from seesay.scenes.thresholds import THRESHOLDS
-    from seesay.scenes.thresholds import threshold as threshold_of
 
     require_packages("Fitting thresholds", "scenes", "scipy")
-    functions = [threshold_of(name) for name in threshold or THRESHOLDS]
-    tables = [path for path in sources if path.is_file()]
-    judged = [(str(path), *read_judgements(path)) for path in tables]
-    folders = [path for path in sources if path not in tables]
+    sets = {str(path): read_judgements(path) for path in sources if path.is_file()}
+    folders = [path for path in sources if not path.is_file()]
     if folders:
         runs = find_runs(folders)
         for run, name in zip(runs, run_labels(runs), strict=True):
-            judged.append((f"{name}, {run.manifest.task}", *run_judgements(run)))
+            sets[f"{name}, {run.manifest.task}"] = run_judgements(run)
     documents = []
-    for name, judgements, left_out in judged:
-        fits = fit_thresholds(judgements, functions, resamples=resamples)
-        bins = calibrate(judgements)
+    for name, judgements in sets.items():
+        usable = [judgement for judgement in judgements if judgement.has_threshold]
+        left_out = len(judgements) - len(usable)
+        fits = fit_thresholds(usable, list(THRESHOLDS.values()), resamples=resamples)
+        bins = calibrate(usable)
         documents.append(
             {
                 "source": name,
@@ -306,15 +301,17 @@ def fit(
         if left_out:
             err.print(f"{name}: {left_out} judgements left out, whose set has one size only")
         out.print(table(_FIT_COLUMNS, map(_fit_cells, fits), title=name))
-        shares = [_bin_cells(each) for each in bins]
-        out.print(table(_BIN_COLUMNS, shares))
+        for each in bins:
+            out.print(
+                f"vague k gives {each.low:g} to {each.high:g}, {each.judgements:,} judgements: "
+                f"{each.expected:.3f} expected, {each.observed:.3f} called big"
+            )
         out.print(f"mean distance from the vague k: {calibration_error(bins):.3f}")
     if as_json:
         print_json(documents)
 
 
 _FIT_COLUMNS = ["threshold", ">k", ">95 %", ">deviation", ">lapse", ">log-likelihood", ">n"]
-_BIN_COLUMNS = ["vague k gives", ">judgements", ">expected", ">called big"]
 
 
 def _fit_cells(fitted: ThresholdFit) -> list[str]:
@@ -327,16 +324,6 @@ def _fit_cells(fitted: ThresholdFit) -> list[str]:
         f"{fitted.lapse:.3f}",
         f"{fitted.log_likelihood:.4f}",
         f"{fitted.judgements:,}",
-    ]
-
-
-def _bin_cells(share: CalibrationBin) -> list[str]:
-    """Return a bin of the calibration as the cells of a table."""
-    return [
-        f"{share.low:g} to {share.high:g}",
-        f"{share.judgements:,}",
-        f"{share.expected:.3f}",
-        f"{share.observed:.3f}",
     ]
 
 

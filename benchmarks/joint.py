@@ -282,12 +282,13 @@ def main() -> None:
     given = parser.parse_args()
     until = time.time() + 60 * given.minutes
     columns = [f"{form}-{pairs}" for form in FORMS for pairs in _PAIRS]
-    report: dict[str, Any] = {"rules": rule_rows(given.items)}
+    report: dict[str, Any] = {}
     for part in given.part:
         diets = matrix_diets(given.items) if part == "matrix" else curve_diets(given.items)
         report[part] = run(
             given.folder / part, given.networks, diets, given.seeds, given.epochs, until
         )
+    report["rules"] = rule_rows(given.items)
     if given.json:
         print(json.dumps(report))
         return

@@ -147,7 +147,7 @@ _OBJECTS = ReasonerConfig(
 _LEARNT_OBJECTS = ReasonerConfig(
     "learnt-objects",
     "pixels",
-    56,
+    40,
     replace(_OBJECTS.schedule, learning_rate=2e-3),
     augment=True,
     sizes={

@@ -157,6 +157,9 @@ def test_fit_reads_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     run("fit", str(table), "--resamples", "0")
     printed = capsys.readouterr()
     assert "1 judgements left out" in printed.err
+    lines = {line.split()[0]: line for line in printed.out.splitlines() if line.strip()}
+    assert {"rh-r", "rh-n", "rh-sd", "rh-c", "ah"} <= set(lines)
+    assert f"{by_name['ah']['mean']:.4g}" in lines["ah"]
     assert "mean distance from the vague k" in printed.out
 
 

@@ -300,7 +300,7 @@ def fit(
             continue
         if left_out:
             err.print(f"{name}: {left_out} judgements left out, whose set has one size only")
-        out.print(table(_FIT_COLUMNS, map(_fit_cells, fits), title=name))
+        out.print(table(_FIT_COLUMNS, [_fit_cells(fitted) for fitted in fits], title=name))
         for each in bins:
             out.print(
                 f"vague k gives {each.low:g} to {each.high:g}, {each.judgements:,} judgements: "
@@ -311,7 +311,7 @@ def fit(
         print_json(documents)
 
 
-_FIT_COLUMNS = ["threshold", ">k", ">95 %", ">deviation", ">lapse", ">log-likelihood", ">n"]
+_FIT_COLUMNS = ["threshold", ">k", ">95 %", ">deviation", ">lapse", ">log-likelihood"]
 
 
 def _fit_cells(fitted: ThresholdFit) -> list[str]:
@@ -323,7 +323,6 @@ def _fit_cells(fitted: ThresholdFit) -> list[str]:
         f"{fitted.deviation:.3g}",
         f"{fitted.lapse:.3f}",
         f"{fitted.log_likelihood:.4f}",
-        f"{fitted.judgements:,}",
     ]
 
 

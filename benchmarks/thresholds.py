@@ -10,8 +10,8 @@ over the studies; of RH-C, whose k may be 0, in ranges), and in how many studies
 is the most probable of all five. `ah` is how absolute adjectives (full, straight) are used: one
 line, whatever stands beside the thing.
 
---gold fits the right answers of a task's test items instead: what a network can know of k. Items are
-balanced, so that big things are asked about more often than scenes have them, and their k is higher.
+--gold fits the right answers of a task's test items instead: what a network can know of k. Items
+are balanced, so that big things are asked about more often than scenes have them, and k is higher.
 """
 
 from __future__ import annotations

@@ -127,7 +127,7 @@ class Diet:
             ]
             return code(join_datasets(parts))
 
-        settings = {"diet": self.name, "counts": dict(self.counts)}
+        settings: dict[str, object] = {"diet": self.name, "counts": dict(self.counts)}
         return ItemSource(self.name, splits, settings, load)
 
     def part(self, form: str, split: str, extractor: FeatureExtractor) -> ReasonerDataset:

@@ -48,7 +48,7 @@ def simulate(
 ) -> list[SizeJudgement]:
     """Return the judgements of a study."""
     mean, deviation = PLANTED[function.name]
-    rows = []
+    rows: list[SizeJudgement] = []
     for person in range(people):
         while len(rows) < (person + 1) * judgements:
             sizes = rng.choice(AREAS, rng.integers(5, 10)).astype(np.float64)

@@ -32,7 +32,7 @@ SIZES: dict[str, Any] = {
     "classifier": 16,
 }
 IMAGE_SIZE = 32
-OVER_PIXELS = ("cnn-lstm", "stacked-attention", "film", "learnt-objects")
+OVER_PIXELS = ("cnn-lstm", "stacked-attention", "film")
 ALL = (*OVER_PIXELS, "object-centred")
 
 

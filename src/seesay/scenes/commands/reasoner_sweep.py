@@ -54,7 +54,7 @@ def sweep(
     ],
     networks: Annotated[
         list[str] | None,
-        typer.Option(help="Networks, separated by commas or repeated. Default: all five."),
+        typer.Option(help="Networks, separated by commas or repeated. Default: all four."),
     ] = None,
     tasks: Annotated[
         list[str] | None,

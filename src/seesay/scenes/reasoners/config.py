@@ -143,22 +143,6 @@ _OBJECTS = ReasonerConfig(
     ),
     sizes={"width": 16, "hidden": 64, "embedding": 8},
 )
-# the same reasoning over pixels; the more items in a batch, the more a presupposition tells
-_LEARNT_OBJECTS = ReasonerConfig(
-    "learnt-objects",
-    "pixels",
-    40,
-    replace(_OBJECTS.schedule, learning_rate=2e-3),
-    augment=True,
-    sizes={
-        "width": 32,
-        "first_width": 16,
-        "strided_layers": 2,
-        "plain_layers": 3,
-        "hidden": 64,
-        "embedding": 8,
-    },
-)
 # the sentence encoder of Johnson et al. (2017), which the paper's first two networks use
 _LSTM = {"strided_layers": 0, "embedding": 300, "hidden": 256, "recurrent_layers": 2}
 
@@ -211,14 +195,12 @@ PRESETS: dict[str, dict[str, ReasonerConfig]] = {
             hidden=4096,
         ),
         "object-centred": _OBJECTS,
-        "learnt-objects": _LEARNT_OBJECTS,
     },
     "cpu": {
         "cnn-lstm": _cpu("cnn-lstm", plain_layers=1, projection=64),
         "stacked-attention": _cpu("stacked-attention", plain_layers=2, projection=256),
         "film": _cpu("film"),
         "object-centred": _OBJECTS,
-        "learnt-objects": _LEARNT_OBJECTS,
     },
 }
 """Presets by name and network.

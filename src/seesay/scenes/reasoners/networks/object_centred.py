@@ -34,7 +34,7 @@ MEASURES = ("area", "height", "width", "brightness")
 """What an adjective may be about, each as a share of the scene's largest."""
 _LONGEST = 16  # words that have a place of their own in the sentence, where roles are learnt
 _SHARP = 40.0  # the inverse temperature of the soft maximum over the objects' measures
-_ABSENT = -1e4  # the log-presence of an empty slot
+_ABSENT = -1e4  # the logit of an empty slot
 _LEAST_SHARPNESS = 0.5
 """The floor of an answer's sharpness.
 
@@ -125,9 +125,9 @@ class ObjectCentred(ReasonerNetwork):
         """
         targets, adjective, references = self.roles(words)
         fits = self.fits(slots, words)
-        present = _log_presence(slots)
-        target = torch.log_softmax((fits * targets[:, :, None]).sum(1) + present, 1)
-        members = (fits * references[:, :, None]).sum(1) + present
+        absent = (1 - slots[:, :, 0]) * _ABSENT
+        target = torch.log_softmax((fits * targets[:, :, None]).sum(1) + absent, 1)
+        members = (fits * references[:, :, None]).sum(1) + absent
         return target, members, adjective.float()
 
     def attention_maps(
@@ -157,7 +157,7 @@ class ObjectCentred(ReasonerNetwork):
             strictness.sum(1) @ (appearance**2).flatten(0, 1).T
             - 2 * (strictness * typical).sum(1) @ appearance.flatten(0, 1).T
         )
-        distance = distance.view(len(words), *slots.shape[:2]) - _log_presence(slots)
+        distance = distance.view(len(words), *slots.shape[:2]) - (1 - slots[:, :, 0]) * _ABSENT
         logits = (-distance).logsumexp(2)
         pictures = torch.arange(len(words), device=words.device)
         loss = torch.nn.functional.cross_entropy(logits, pictures)
@@ -217,11 +217,6 @@ def _occupied(slots: torch.Tensor) -> torch.Tensor:
     if len(occupied):
         return slots[:, : int(occupied[-1]) + 1]
     return slots[:, :1]
-
-
-def _log_presence(slots: torch.Tensor) -> torch.Tensor:
-    """Return how surely every slot holds an object, as a logarithm (items, objects)."""
-    return slots[:, :, 0].log().clamp(min=_ABSENT)
 
 
 def _measures(slots: torch.Tensor) -> torch.Tensor:

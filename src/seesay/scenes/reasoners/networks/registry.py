@@ -13,7 +13,6 @@ NAMES = {
     "stacked-attention": "CNN+LSTM+SA",
     "film": "FiLM",
     "object-centred": "object-centred",
-    "learnt-objects": "learnt objects",
 }
 """Networks as users call them and as the paper does."""
 
@@ -22,7 +21,6 @@ def network_class(name: str) -> type[ReasonerNetwork]:
     """Return the class of a network."""
     from seesay.scenes.reasoners.networks.cnn_lstm import CnnLstm
     from seesay.scenes.reasoners.networks.film import Film
-    from seesay.scenes.reasoners.networks.learnt_objects import LearntObjects
     from seesay.scenes.reasoners.networks.object_centred import ObjectCentred
     from seesay.scenes.reasoners.networks.stacked_attention import StackedAttention
 
@@ -31,7 +29,6 @@ def network_class(name: str) -> type[ReasonerNetwork]:
         "stacked-attention": StackedAttention,
         "film": Film,
         "object-centred": ObjectCentred,
-        "learnt-objects": LearntObjects,
     }[name]
 
 

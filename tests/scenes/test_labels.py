@@ -113,6 +113,15 @@ def test_height_counts_rows(shape: str, turn: int) -> None:
         assert height(shape, radius, own) == mask(shape, radius, own)[2].any(axis=1).sum()
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("turn", [0, 1])
+def test_width_counts_columns(shape: str, turn: int) -> None:
+    for radius in RADII:
+        own = turn if shape in ("rectangle", "triangle") else 0
+        columns = mask(shape, radius, own)[2].any(axis=0).sum()
+        assert ADJECTIVES["wide"].measure(SceneObject(shape, "red", radius, 0, 0, own)) == columns
+
+
 def test_brightness_rises_to_the_full_color() -> None:
     shine = [brightness(level) for level in range(1, 11)]
     assert shine == sorted(set(shine))
@@ -134,7 +143,7 @@ def test_other_adjectives_use_their_own_dimension() -> None:
         "tall",
     ]
     assert [label.word for label in label_objects(scene, config.kind)] == ["big", "small"]
-    assert set(ADJECTIVES) == {"big", "tall", "bright"}
+    assert set(ADJECTIVES) == {"big", "tall", "wide", "bright"}
 
 
 def test_unknown_names_give_one_sentence() -> None:

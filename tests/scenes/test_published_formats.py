@@ -169,7 +169,7 @@ def test_card(made: Path) -> None:
 @given(
     st.sampled_from(("sup1", "pos", "set+pos-hard")),
     st.integers(0, 10**6),
-    st.sampled_from(("big", "tall", "bright")),
+    st.sampled_from(("big", "tall", "wide", "bright")),
 )
 @settings(max_examples=30, deadline=None)
 def test_annotation_round_trip(task: str, index: int, adjective: str) -> None:

@@ -64,15 +64,16 @@ def check(config: SceneConfig, cell: DesignCell, item: SceneItem) -> None:
     st.sampled_from(sorted(TASK_KINDS)),
     st.sampled_from(design_cells()),
     st.integers(0, 2**40),
-    st.sampled_from(("big", "tall", "bright")),
-    st.sampled_from(("rh-r", "rh-n", "rh-sd")),
+    st.sampled_from(("big", "tall", "wide", "bright")),
+    st.sampled_from(("rh-r", "rh-n", "rh-sd", "rh-c")),
     st.sampled_from(((5, 9), (4, 4), (6, 12))),
 )
 @settings(max_examples=60, deadline=None)
 def test_items_satisfy_the_task_constraints(
     task: str, cell: DesignCell, seed: int, adjective: str, threshold: str, objects: tuple[int, int]
 ) -> None:
-    if adjective == "tall" and task.startswith("set+pos") and cell.shape in ("circle", "square"):
+    has_one_turn = cell.shape in ("circle", "square")
+    if adjective in ("tall", "wide") and task.startswith("set+pos") and has_one_turn:
         objects = (5, 9)
     config = SceneConfig(task, seed, objects, adjective, threshold)
     check(config, cell, draw(config, cell, config.generator(0, seed % 1000)))

@@ -96,6 +96,7 @@ CALLS = {
     "scenes make --items 40 --size 56 -o scenes": WORKS,
     "scenes show -o scenes.png": "scenes",
     "scenes stats --items 80": WORKS,
+    "scenes fit judgements.csv": "scenes",
     "reasoner train film": "reasoners",
     "reasoner train film --preset cpu --items 16": "reasoners",
     "reasoner sweep -o sweep": "reasoners",

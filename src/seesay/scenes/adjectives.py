@@ -41,6 +41,12 @@ def _height(obj: SceneObject) -> int:
     return height(obj.shape, obj.radius, obj.turn)
 
 
+def _width(obj: SceneObject) -> int:
+    _, columns = extent(obj.shape, obj.radius, obj.turn)
+    # of all boxes only the circle's has an empty column
+    return columns - (obj.shape == "circle")
+
+
 def _brightness(obj: SceneObject) -> int:
     return brightness(obj.level)
 
@@ -74,6 +80,7 @@ _HEIGHTS = [
     height(shape, radius, turn) for shape in SHAPES for radius in RADII for turn in (WIDE, TALL)
 ]
 
+# shapes lie or stand: widths and heights have the same range, but for a pixel
 _BY_HEIGHT = _WIDTH / (max(_HEIGHTS) - min(_HEIGHTS))
 _BY_LIGHT = _WIDTH / (brightness(LEVELS) - brightness(1))
 
@@ -89,6 +96,14 @@ ADJECTIVES = {
             ("taller", "shorter"),
             ("tallest", "shortest"),
             _height,
+            _BY_HEIGHT,
+        ),
+        Adjective(
+            "wide",
+            ("wide", "narrow"),
+            ("wider", "narrower"),
+            ("widest", "narrowest"),
+            _width,
             _BY_HEIGHT,
         ),
         Adjective(

@@ -12,8 +12,8 @@ from seesay.questions import Prompt
 from seesay.scenes.lookup import find_scene
 from seesay.scenes.rules import RULES, holds
 
-_YES = frozenset(("true", "yes", "right", "correct"))
-_NO = frozenset(("false", "no", "wrong", "incorrect"))
+YES = frozenset(("true", "yes", "right", "correct"))
+NO = frozenset(("false", "no", "wrong", "incorrect"))
 
 
 class SceneRule(Baseline):
@@ -32,7 +32,7 @@ class SceneRule(Baseline):
     def weights(self, prompt: Prompt) -> list[float]:
         """Put nearly everything on the answer of the rule."""
         options = [option.lower() for option in prompt.options]
-        if not set(options) <= _YES | _NO:
+        if not set(options) <= YES | NO:
             raise UserError(
                 f"{self.name} answers yes or no, true or false, not {' or '.join(prompt.options)}."
             )
@@ -48,4 +48,4 @@ class SceneRule(Baseline):
             )
         scene = find_scene(prompt.picture).scene
         truth = holds(self._rule, scene, prompt.fields["sentence"])
-        return [1 - DOUBT if (option in _YES) == truth else DOUBT for option in options]
+        return [1 - DOUBT if (option in YES) == truth else DOUBT for option in options]

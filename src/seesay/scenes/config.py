@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 
 import numpy as np
@@ -115,7 +115,7 @@ class SceneConfig:
             raise UserError(
                 f"k needs a finite mean and a deviation of 0 or more, not {mean} and {deviation}."
             )
-        return Threshold(base.name, base.line, mean, deviation)
+        return replace(base, mean=mean, deviation=deviation)
 
     def settings(self) -> dict[str, object]:
         """Return what a data set's manifest records: the fields that are not derived."""

@@ -19,3 +19,6 @@ TEST_ITEMS = 2_000
 
 EXAMPLES = 6
 """Pictures that show what a reasoner attends to."""
+
+RESAMPLES = 200
+"""Resampled clusters of judgements, for the interval of a fitted threshold."""

@@ -58,10 +58,10 @@ def holds(rule: Positive, scene: Scene, sentence: str) -> bool:
     if parsed is None:
         raise UserError(f"'{sentence}' is not a sentence about a scene of shapes.")
     color, shape, adjective, degree, positive, other = parsed
-    place = _find(scene, color, shape, sentence)
+    place = find_target(scene, color, shape, sentence)
     values = measure(scene.objects, adjective)
     if degree == "comparative" and other is not None:
-        rival = values[_find(scene, *other, sentence)]
+        rival = values[find_target(scene, *other, sentence)]
         if positive:
             return bool(values[place] > rival)
         return bool(values[place] < rival)
@@ -73,7 +73,7 @@ def holds(rule: Positive, scene: Scene, sentence: str) -> bool:
     return rule(scene, place, adjective, by_set) == positive
 
 
-def _find(scene: Scene, color: str, shape: str, sentence: str) -> int:
+def find_target(scene: Scene, color: str, shape: str, sentence: str) -> int:
     """Return the place of the one object of this name; refuse a sentence that is ambiguous."""
     matches = scene.places(color, shape)
     if len(matches) != 1:

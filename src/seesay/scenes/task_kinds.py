@@ -50,6 +50,7 @@ TASK_KINDS = {
         TaskKind("set+pos-hard", "positive", by_set=True, inner_set=True, least=3),
         # ours
         TaskKind("comparative", "comparative"),
+        TaskKind("comparative1", "comparative", single=True),
     )
 }
 

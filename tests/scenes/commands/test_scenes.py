@@ -128,3 +128,53 @@ def test_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "4 scenes" in capsys.readouterr().out
     with pytest.raises(UserError, match="no annotation"):
         run("show", str(tmp_path), "-o", str(sheet))
+
+
+def judgement_table(path: Path, *rows: str) -> Path:
+    """Write a table of judgements."""
+    path.write_text("\n".join(["size,set,big,person", *rows]) + "\n")
+    return path
+
+
+def test_fit_reads_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    needed("scipy")
+    # sizes 0 to 100 and a line at 60: k is 0.4, but for the last row, which has no range
+    rows = []
+    for person in range(4):
+        for size in range(5, 100, 10):
+            answer = "yes" if size > 60 else "no"
+            rows.append(f"{size},0 {size} 100,{answer},p{person}")
+    table = judgement_table(tmp_path / "judgements.csv", *rows, "5,5 5,no,p0")
+    run("fit", str(table), "--resamples", "20", "--json")
+    (fitted,) = json.loads(capsys.readouterr().out)
+    assert fitted["left_out"] == 1
+    by_name = {fit["threshold"]: fit for fit in fitted["fits"]}
+    # nothing lies between 55 and 65
+    assert 0.35 <= by_name["rh-r"]["mean"] <= 0.45
+    assert 55 <= by_name["ah"]["mean"] <= 65
+    assert by_name["rh-r"]["judgements"] == 40
+    assert sum(each["judgements"] for each in fitted["calibration"]) == 40
+    run("fit", str(table), "--resamples", "0")
+    printed = capsys.readouterr()
+    assert "1 judgements left out" in printed.err
+    lines = {line.split()[0]: line for line in printed.out.splitlines() if line.strip()}
+    assert {"rh-r", "rh-n", "rh-sd", "rh-c", "ah"} <= set(lines)
+    assert f"{by_name['ah']['mean']:.4g}" in lines["ah"]
+    assert "mean distance from the vague k" in printed.out
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ("5,1 5 9,maybe,p", "row 2: sizes are numbers"),
+        ("5,1 9,yes,p", "row 2: the set must have the thing's own size"),
+        ("5,1 5 9,1.5,p", "'big' lies between 0 and 1"),
+        (",1 5 9,yes,p", "the column 'size' is missing or empty"),
+        ("5,5 nan,yes,p", "all finite"),
+    ],
+)
+def test_fit_refuses_a_bad_row(tmp_path: Path, row: str, reason: str) -> None:
+    needed("scipy")
+    table = judgement_table(tmp_path / "judgements.csv", row)
+    with pytest.raises(UserError, match=reason):
+        run("fit", str(table))

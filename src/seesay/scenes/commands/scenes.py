@@ -1,11 +1,12 @@
-"""`seesay scenes make | show | stats`: data sets of scenes, contact sheets, and queried areas."""
+"""`seesay scenes make | show | stats | fit`: data sets of scenes, contact sheets, queried areas,
+thresholds fitted to judgements."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,10 +14,21 @@ from seesay.cli.application import Application
 from seesay.cli.options import Json, Quiet
 from seesay.command_line import recorded_command
 from seesay.errors import UserError
-from seesay.scenes.defaults import ADJECTIVE, OBJECTS, PUBLISHED, TEST_ITEMS, THRESHOLD
+from seesay.scenes.defaults import (
+    ADJECTIVE,
+    OBJECTS,
+    PUBLISHED,
+    RESAMPLES,
+    TEST_ITEMS,
+    THRESHOLD,
+)
+
+if TYPE_CHECKING:
+    from seesay.scenes.threshold_fit import ThresholdFit
 
 app = Application(
-    help="Scenes of shapes after MALeViC: make data sets, look at them.", no_args_is_help=True
+    help="Scenes of shapes after MALeViC: make them, look at them, fit thresholds.",
+    no_args_is_help=True,
 )
 
 _TASKS = (
@@ -28,10 +40,10 @@ Seed = Annotated[int, typer.Option(help="Seed: the same seed gives the same scen
 _OBJECTS = "-".join(map(str, OBJECTS))
 Objects = Annotated[str, typer.Option(help="Objects per scene, as in 5-9.")]
 AdjectiveName = Annotated[
-    str, typer.Option(help="big (and small), tall (and short), bright (and dark).")
+    str, typer.Option(help="big (small), tall (short), wide (narrow) or bright (dark).")
 ]
 ThresholdName = Annotated[
-    str, typer.Option(help="Threshold of big: rh-r, rh-n, rh-sd or ah (Schmidt et al. 2009).")
+    str, typer.Option(help="Threshold of big: rh-r, rh-n, rh-sd, rh-c or ah (Schmidt et al. 2009).")
 ]
 Mean = Annotated[float | None, typer.Option(help="Mean of k. Default: 0.29 for rh-r.")]
 Deviation = Annotated[
@@ -232,6 +244,86 @@ def stats(
         # the first three columns are names, the others numbers, aligned to the right
         header = [*figures.header[:3], *(f">{name}" for name in figures.header[3:])]
         out.print(table(header, figures.rows))
+
+
+@app.command()
+def fit(
+    sources: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SOURCE",
+            help="Runs of people, models or reasoners about malevic tasks, or a CSV of judgements.",
+        ),
+    ],
+    resamples: Annotated[int, typer.Option(min=0, help="For the interval of k.")] = RESAMPLES,
+    as_json: Json = False,
+) -> None:
+    """Fit threshold functions to judgements: where does whoever answered draw the line of big?
+
+    The most probable function comes first. Below: how often things are called big, by the
+    probability that a vague k gives (rh-r, k = 0.29 ± 0.066).
+
+    Examples:
+        seesay scenes fit results/runs runs
+    """
+    from seesay.cli.output import err, out, print_json, table
+    from seesay.errors import require_packages
+    from seesay.runs.run import run_labels
+    from seesay.runs.store import find_runs
+    from seesay.scenes.threshold_fit import calibrate, calibration_error, fit_thresholds
+    from seesay.scenes.threshold_judgements import read_judgements, run_judgements
+    from seesay.scenes.thresholds import THRESHOLDS
+
+    require_packages("Fitting thresholds", "scenes", "scipy")
+    sets = {str(path): read_judgements(path) for path in sources if path.is_file()}
+    folders = [path for path in sources if not path.is_file()]
+    if folders:
+        runs = find_runs(folders)
+        for run, name in zip(runs, run_labels(runs), strict=True):
+            sets[f"{name}, {run.manifest.task}"] = run_judgements(run)
+    documents = []
+    for name, judgements in sets.items():
+        usable = [judgement for judgement in judgements if judgement.has_threshold]
+        left_out = len(judgements) - len(usable)
+        fits = fit_thresholds(usable, list(THRESHOLDS.values()), resamples=resamples)
+        bins = calibrate(usable)
+        documents.append(
+            {
+                "source": name,
+                "left_out": left_out,
+                "fits": [asdict(each) for each in fits],
+                "calibration": [asdict(each) for each in bins],
+                "calibration_error": calibration_error(bins),
+            }
+        )
+        if as_json:
+            continue
+        if left_out:
+            err.print(f"{name}: {left_out} judgements left out, whose set has one size only")
+        out.print(table(_FIT_COLUMNS, [_fit_cells(fitted) for fitted in fits], title=name))
+        for each in bins:
+            out.print(
+                f"vague k gives {each.low:g} to {each.high:g}, {each.judgements:,} judgements: "
+                f"{each.expected:.3f} expected, {each.observed:.3f} called big"
+            )
+        out.print(f"mean distance from the vague k: {calibration_error(bins):.3f}")
+    if as_json:
+        print_json(documents)
+
+
+_FIT_COLUMNS = ["threshold", ">k", ">95 %", ">deviation", ">lapse", ">log-likelihood"]
+
+
+def _fit_cells(fitted: ThresholdFit) -> list[str]:
+    """Return a fit as the cells of a table; k may be 0.3 of a range or 30,000 pixels."""
+    return [
+        fitted.threshold,
+        f"{fitted.mean:.4g}",
+        f"{fitted.mean_low:.4g} to {fitted.mean_high:.4g}",
+        f"{fitted.deviation:.3g}",
+        f"{fitted.lapse:.3f}",
+        f"{fitted.log_likelihood:.4f}",
+    ]
 
 
 def _object_range(text: str) -> tuple[int, int]:

@@ -26,6 +26,7 @@ SENTENCES = (
     "The blue circle is a small circle",
     "The white triangle is the biggest triangle",
     "The red square is bigger than the blue circle",
+    "red square is big -est square",
 )
 WORDS = SentenceVocabulary.of(SENTENCES)
 
@@ -64,6 +65,8 @@ def slots(seed: int, objects: int = 6) -> torch.Tensor:
         (SENTENCES[1], "blue circle", "small", "circle"),
         (SENTENCES[2], "white triangle", "biggest", "triangle"),
         (SENTENCES[3], "red square", "bigger", "blue circle"),
+        # a suffix is part of its adjective
+        (SENTENCES[4], "red square", "big -est", "square"),
     ],
 )
 def test_grammar_gives_the_roles(

@@ -51,6 +51,7 @@ class ObjectCentred(ReasonerNetwork):
     answers = frozenset(("no", "yes"))
     has_regularisation = False
     is_content: torch.Tensor
+    is_suffix: torch.Tensor
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__(config)
@@ -75,6 +76,8 @@ class ObjectCentred(ReasonerNetwork):
         self.verb = config.vocabulary.ids.get(VERB, -1)
         content = torch.tensor(_is_content(config.vocabulary))
         self.register_buffer("is_content", content, persistent=False)
+        suffix = torch.tensor(_is_suffix(config.vocabulary))
+        self.register_buffer("is_suffix", suffix, persistent=False)
 
     def forward(self, slots: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
         slots = _occupied(slots)
@@ -172,7 +175,8 @@ class ObjectCentred(ReasonerNetwork):
         after = (words == self.verb).cumsum(1) > 0
         content = self.is_content[words]
         predicate = content & after
-        position = predicate.cumsum(1)
+        # a suffix is part of the word before it
+        position = (predicate & ~self.is_suffix[words]).cumsum(1)
         return content & ~after, predicate & (position == 1), predicate & (position > 1)
 
     def fits(self, slots: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
@@ -246,3 +250,8 @@ def _is_content(vocabulary: SentenceVocabulary) -> list[bool]:
     """Return for every word id whether it describes something."""
     grammar = (VERB, *FUNCTION_WORDS)
     return [False] * len(SPECIAL) + [word not in grammar for word in vocabulary.words]
+
+
+def _is_suffix(vocabulary: SentenceVocabulary) -> list[bool]:
+    """Return for every word id whether it is a suffix, as `-est` of `big -est`."""
+    return [False] * len(SPECIAL) + [word.startswith("-") for word in vocabulary.words]

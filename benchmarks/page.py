@@ -1,13 +1,15 @@
 """The page docs/benchmarks.md: every ratio with its peer, measured by one command on one machine,
 and how time grows.
 
-    python benchmarks/page.py [--only NAME …] [--before CHECKOUT] [--shared ../shared/data]
+    python benchmarks/page.py [--only NAME …] [--full] [--repeats 3] [--before CHECKOUT]
+        [--shared ../shared/data]
 
-Each benchmark runs in a process of its own; what it printed is kept in a folder of the cache, so
-that the same command resumes, and with `--only` measures some anew. A benchmark that cannot run
-here (no Java, no published data) is listed with the reason. `--before`: an earlier checkout of
-seesay, whose scripts and sources are measured too (today's scripts with its sources where it had
-none), right after each of this one.
+Each benchmark runs in a process of its own, several times; what it printed is kept in a folder of
+the cache, so that the same command resumes, and with `--only` measures some anew. Sizes are such
+that all of them take about ten minutes on two cores; `--full` takes the large ones. A benchmark
+that cannot run here (no Java, no published data) is listed with the reason. `--before`: an earlier
+checkout of seesay, such as `git worktree add` makes of the last tag, whose scripts and sources are
+measured too (today's scripts with its sources where it had none), right after each of this one.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ import math
 import os
 import platform
 import re
+import shutil
+import statistics
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -31,6 +35,9 @@ from seesay.reports.layout import STYLESHEETS, asset
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"
 IMAGES = PAGE.parent / "images"
+
+Outputs = dict[str, list[str]]
+"""What each benchmark printed, repeat by repeat."""
 
 
 @dataclass(frozen=True)
@@ -56,16 +63,18 @@ class Growth:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A script with its arguments; SHARED stands for the folder of published data."""
+    """A script with its arguments and those that `--full` adds; SHARED stands for the folder of
+    published data."""
 
     script: str
     arguments: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()
     growth: Growth | None = None
+    more: tuple[str, ...] = ()
 
-    @property
-    def command(self) -> str:
-        return " ".join(["python", f"benchmarks/{self.script}.py", *self.arguments])
+    def words(self, *, full: bool) -> tuple[str, ...]:
+        """All arguments."""
+        return (*self.arguments, *self.more) if full else self.arguments
 
 
 BENCHMARKS = (
@@ -121,7 +130,7 @@ BENCHMARKS = (
     ),
     Benchmark(
         "captions",
-        ("--data", "SHARED/captions", "--sizes", "1014", "5000", "29000"),
+        ("--data", "SHARED/captions", "--sizes", "1014", "5000"),
         (
             Figure(
                 "caption metrics, 1,014 images",
@@ -135,10 +144,11 @@ BENCHMARKS = (
             ),
         ),
         Growth("images with captions", r"(\d+) images.*? all ([\d.]+)\|"),
+        more=("29000",),
     ),
     Benchmark(
         "mine",
-        ("--images", "60000", "240000", "1000000"),
+        ("--images", "60000", "240000"),
         (
             Figure(
                 "sizes and places, one process",
@@ -150,6 +160,7 @@ BENCHMARKS = (
             "pictures mined",
             r"(?s)([\d,]+) pictures in \d+ parts.*?parts to knowledge\s+([\d.]+) s",
         ),
+        more=("1000000",),
     ),
     Benchmark(
         "scenes",
@@ -169,8 +180,13 @@ BENCHMARKS = (
     ),
     Benchmark(
         "probe_memory",
-        ("10000", "30000", "100000"),
+        ("10000", "30000"),
         (
+            Figure(
+                "probe of 30,000 questions, processor",
+                "",
+                r" 30,000 questions: .*?([\d.]+) s of the",
+            ),
             Figure(
                 "probe of 100,000 questions, processor",
                 "",
@@ -178,6 +194,7 @@ BENCHMARKS = (
             ),
         ),
         Growth("questions", r"([\d,]+) questions: .*?([\d.]+) s of the processor"),
+        more=("100000",),
     ),
     Benchmark(
         "leaderboard",
@@ -189,7 +206,13 @@ BENCHMARKS = (
         Growth("runs on a site", r"site, (\d+) runs: .*?\(([\d.]+) s of the processor"),
     ),
     Benchmark(
-        "startup", (), (Figure("loading SmolLM2, processor", "", r"load smollm2 +([\d.]+) s"),)
+        "startup",
+        (),
+        (
+            Figure("loading SmolLM2, processor", "", r"load smollm2 +([\d.]+) s"),
+            Figure("converting SmolLM2's GGUF, processor", "", r"convert smollm2 +([\d.]+) s"),
+        ),
+        more=("--imports",),
     ),
 )
 
@@ -204,19 +227,38 @@ def main() -> None:
     )
     parser.add_argument("--shared", type=Path, default=HERE.parent.parent / "shared" / "data")
     parser.add_argument("--before", type=Path, metavar="CHECKOUT")
+    parser.add_argument("--full", action="store_true", help="the large sizes too")
+    parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     checkouts = {"": HERE.parent} | (
         {"before": options.before.resolve(strict=True)} if options.before else {}
     )
-    outputs: dict[str, dict[str, str]] = {name: {} for name in checkouts}
+    outputs: dict[str, Outputs] = {name: {} for name in checkouts}
     for benchmark in BENCHMARKS:
-        for name, checkout in checkouts.items():
-            kept = cache_folder() / "benchmarks" / name / f"{benchmark.script}.txt"
-            if not kept.is_file() or benchmark.script in options.only:
-                print(f"== {name} {benchmark.command}", flush=True)
-                kept.parent.mkdir(parents=True, exist_ok=True)
-                kept.write_text(run(benchmark, options.shared, checkout), encoding="utf-8")
-            outputs[name][benchmark.script] = kept.read_text(encoding="utf-8")
+        folders = {
+            name: cache_folder() / "benchmarks" / (name or "now") / benchmark.script
+            for name in checkouts
+        }
+        if benchmark.script in options.only:
+            for folder in folders.values():
+                shutil.rmtree(folder, ignore_errors=True)
+        # in turn, so that what else the machine does befalls all of them
+        for repeat in range(options.repeats):
+            for name, folder in folders.items():
+                output = folder / f"{repeat}.txt"
+                # what is there already is enough, unless it is to be measured anew
+                if output.is_file() or (options.only and benchmark.script not in options.only):
+                    continue
+                print(
+                    f"== {name} {benchmark.script}, {repeat + 1} of {options.repeats}", flush=True
+                )
+                folder.mkdir(parents=True, exist_ok=True)
+                words = benchmark.words(full=options.full)
+                printed = run(benchmark.script, words, options.shared, checkouts[name])
+                output.write_text(printed, encoding="utf-8")
+        for name, folder in folders.items():
+            files = sorted(folder.glob("*.txt"))
+            outputs[name][benchmark.script] = [file.read_text(encoding="utf-8") for file in files]
     commit = revision(options.before) if options.before else ""
     PAGE.write_text(page(outputs[""], outputs.get("before", {}), commit), encoding="utf-8")
     print(PAGE)
@@ -228,44 +270,46 @@ def revision(checkout: Path) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def run(benchmark: Benchmark, shared: Path, checkout: Path) -> str:
-    """What a benchmark of a checkout prints, under a line with its date."""
-    words = [word.replace("SHARED", str(shared)) for word in benchmark.arguments]
-    script = checkout / "benchmarks" / f"{benchmark.script}.py"
+def run(name: str, words: Sequence[str], shared: Path, checkout: Path) -> str:
+    """What a checkout's script prints, under a line with its command, the date and the load."""
+    command = " ".join(["python", f"benchmarks/{name}.py", *words])
+    script = checkout / "benchmarks" / f"{name}.py"
     folder = script.parent if script.is_file() else HERE
     environment = {**os.environ, "PYTHONPATH": str(checkout / "src")}
     ended = subprocess.run(
-        [sys.executable, script.name, *words],
+        [sys.executable, script.name, *(word.replace("SHARED", str(shared)) for word in words)],
         cwd=folder,
         env=environment,
         capture_output=True,
         text=True,
         check=False,
     )
-    date = f"{datetime.now(UTC):%Y-%m-%d}, load {os.getloadavg()[1]:.1f}\n"
+    head = f"`{command}`, {datetime.now(UTC):%Y-%m-%d}, load {os.getloadavg()[1]:.1f}\n"
     if ended.returncode:
         reason = (ended.stderr.strip().splitlines() or ["no reason given"])[-1]
-        return f"{date}could not be run: {reason}\n"
-    return date + ended.stdout.replace(str(shared), "SHARED").strip() + "\n"
+        return f"{head}could not be run: {reason}\n"
+    return head + ended.stdout.replace(str(shared), "SHARED").strip() + "\n"
 
 
-def page(outputs: dict[str, str], before: dict[str, str], commit: str = "") -> str:
+def page(outputs: Outputs, before: Outputs, commit: str = "") -> str:
     """The page: ratios and seconds, beside those of an earlier checkout, growth, and what each
-    benchmark printed."""
+    benchmark printed first."""
     sections = []
     for benchmark in BENCHMARKS:
-        measured, _, printed = outputs[benchmark.script].partition("\n")
+        if not outputs[benchmark.script]:
+            continue
+        measured, _, printed = outputs[benchmark.script][0].partition("\n")
         sections += [
             f"### {benchmark.script}",
-            f"`{benchmark.command}`, {measured}:",
+            f"{measured}:",
             f"```\n{printed.strip()}\n```",
         ]
     parts = [
         "# Benchmarks",
         "Made by `make bench`. Every ratio is that of two programs which do the same work in the "
         "same run, with equal "
-        "results where a script says so: a ratio of 2 is half the peer's time. Times depend on the "
-        "machine and on what "
+        "results where a script says so: a ratio of 2 is half the peer's time. Figures are medians "
+        "of several runs, with the least and the greatest. Times depend on the machine and on what "
         f"else it does (`load`); ratios less so. {os.cpu_count()} cores, Python "
         f"{platform.python_version()}."
         + (f" *before*: commit {commit}, measured in turn with the present one." if commit else ""),
@@ -274,7 +318,7 @@ def page(outputs: dict[str, str], before: dict[str, str], commit: str = "") -> s
         "## Seconds",
         table("seconds", [outputs, before], with_peer=False),
         "## How time grows",
-        *grown(outputs),
+        *grown({name: printed[0] for name, printed in outputs.items() if printed}),
         "## What they printed",
         "`SHARED` is a folder with the published data.",
         *sections,
@@ -282,26 +326,56 @@ def page(outputs: dict[str, str], before: dict[str, str], commit: str = "") -> s
     return "\n\n".join(parts) + "\n"
 
 
-def table(unit: str, outputs: Sequence[dict[str, str]], *, with_peer: bool) -> str:
-    """Ratios to peers, or seconds, in a column for each checkout that was measured."""
+def table(unit: str, outputs: Sequence[Outputs], *, with_peer: bool) -> str:
+    """Ratios to peers, or seconds, in a column for each checkout that was measured; seconds of two
+    checkouts with their ratio."""
     measured = [output for output in outputs if output]
-    head = ["what", *["peer"] * with_peer, unit, *["before"] * (len(measured) - 1), "script"]
-    rows = [head, ["---:" if name in (unit, "before") else "---" for name in head]]
+    peers = ["peer"] * with_peer
+    before = ["before"] * (len(measured) - 1)
+    ratio = ["before ÷ now"] * (len(before) if not with_peer else 0)
+    head = ["what", *peers, unit, *before, *ratio, "script"]
+    right = {unit, "before", "before ÷ now"}
+    rows = [head, ["---:" if name in right else "---" for name in head]]
     for benchmark in BENCHMARKS:
         for figure in benchmark.figures:
-            if bool(figure.peer) == with_peer:
-                numbers = [number(figure.pattern, output[benchmark.script]) for output in measured]
-                peer = [figure.peer] * with_peer
-                rows.append(
-                    [figure.what, *peer, *numbers, f"[{benchmark.script}](#{benchmark.script})"]
-                )
+            if bool(figure.peer) != with_peer:
+                continue
+            values = [numbers(figure.pattern, output[benchmark.script]) for output in measured]
+            cells = [spread(repeats) for repeats in values]
+            if ratio:
+                # repeat by repeat: the two of a repeat ran one after the other
+                now, earlier = values
+                pairs = zip(earlier, now, strict=False)
+                cells.append(spread([old / new for old, new in pairs], decimals=2))
+            peer = [figure.peer] * with_peer
+            link = f"[{benchmark.script}](#{benchmark.script})"
+            rows.append([figure.what, *peer, *cells, link])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def number(pattern: str, output: str) -> str:
-    """The number that a pattern finds in an output, or a dash."""
-    match = re.search(pattern, output)
-    return match[1] if match else "–"
+def numbers(pattern: str, outputs: Sequence[str]) -> list[float]:
+    """The number that a pattern finds in each output, where it finds one."""
+    matches = [re.search(pattern, output) for output in outputs]
+    return [float(match[1].replace(",", "")) for match in matches if match]
+
+
+def spread(values: Sequence[float], decimals: int | None = None) -> str:
+    """The median, and the least and the greatest value where there are several; else a dash.
+
+    >>> spread([3.1, 2.9, 3.4]), spread([405.0]), spread([]), spread([1.5, 2.5], decimals=2)
+    ('3.1 (2.9–3.4)', '405', '–', '2.00 (1.50–2.50)')
+    """
+    if not values:
+        return "–"
+    shown = [
+        f"{value:.{_decimals(value) if decimals is None else decimals}f}"
+        for value in (statistics.median(values), min(values), max(values))
+    ]
+    return f"{shown[0]} ({shown[1]}–{shown[2]})" if len(values) > 1 else shown[0]
+
+
+def _decimals(value: float) -> int:
+    return 0 if value >= 100 else 1
 
 
 def grown(outputs: dict[str, str]) -> list[str]:
@@ -309,7 +383,8 @@ def grown(outputs: dict[str, str]) -> list[str]:
     greatest."""
     parts = []
     for benchmark in BENCHMARKS:
-        if (growth := benchmark.growth) is None:
+        growth = benchmark.growth
+        if growth is None or benchmark.script not in outputs:
             continue
         points = [
             (float(size.replace(",", "")), float(seconds))

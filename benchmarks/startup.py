@@ -1,14 +1,15 @@
-"""Start-up: processor seconds of `seesay --help` and of `seesay probe` up to the first question, in
-turn with those of PyTorch's own import.
+"""Start-up: processor seconds of `seesay --help`, of the default model's conversion, which is done
+once, and of `seesay probe` up to the first question, in turn with those of PyTorch's own import.
 
-    python benchmarks/startup.py [CHECKOUT]
+    python benchmarks/startup.py [CHECKOUT] [--imports]
 
-With another CHECKOUT of seesay, such as an earlier one, loading is timed with its sources in the
-same run. Then the same of what each command imports when it runs.
+With another CHECKOUT of seesay, such as an earlier one, loading and conversion are timed with its
+sources in the same run. `--imports`: the same of what each command imports when it runs.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
 import inspect
 import os
@@ -25,8 +26,17 @@ import typer
 
 import seesay.cli
 
-REPEATS = 5
+REPEATS = 3
 
+CONVERT = """
+import os, tempfile
+from seesay.models.catalogue import CATALOGUE
+from seesay.models.hf.gguf import convert_gguf
+weights = CATALOGUE["smollm2"].fetch()
+with tempfile.TemporaryDirectory() as folder:
+    os.environ["SEESAY_CACHE"] = folder
+    convert_gguf(weights)
+"""
 LOAD = "import seesay; seesay.load_model('smollm2')"
 HELP = "from seesay.cli import main; main(['--help'])"
 
@@ -39,26 +49,35 @@ def seconds(program: str, sources: Path | None = None) -> float:
     if sources is not None:
         environment["PYTHONPATH"] = str(sources)
     subprocess.run(
-        [sys.executable, "-c", program], check=True, env=environment, stdout=subprocess.DEVNULL
+        [sys.executable, "-c", program],
+        check=True,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def main(checkout: Path | None = None) -> None:
+def main(checkout: Path | None = None, *, with_imports: bool = False) -> None:
     programs: dict[str, tuple[str, Path | None]] = {
         "seesay --help": (HELP, None),
         "import torch": ("import torch", None),
         "load smollm2": (LOAD, None),
+        "convert smollm2": (CONVERT, None),
     }
     if checkout is not None:
-        programs["load smollm2, checkout"] = (LOAD, (checkout / "src").resolve(strict=True))
+        sources = (checkout / "src").resolve(strict=True)
+        programs["load smollm2, checkout"] = (LOAD, sources)
+        programs["convert smollm2, checkout"] = (CONVERT, sources)
     times: dict[str, list[float]] = {name: [] for name in programs}
     for _ in range(REPEATS):
-        for name, (program, sources) in programs.items():
-            times[name].append(seconds(program, sources))
+        for name, (program, program_sources) in programs.items():
+            times[name].append(seconds(program, program_sources))
     for name, measured in times.items():
         print(f"{name:<28}{statistics.median(measured):6.2f} s  (best {min(measured):.2f})")
+    if not with_imports:
+        return
     imports = {
         " ".join(path): seconds(imports_of(command))
         for path, command in commands(typer.main.get_command(seesay.cli.app))
@@ -87,4 +106,8 @@ def imports_of(command: Any) -> str:
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:2]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("checkout", nargs="?", type=Path)
+    parser.add_argument("--imports", action="store_true")
+    given = parser.parse_args()
+    main(given.checkout, with_imports=given.imports)

@@ -87,11 +87,13 @@ def choices(run: Run) -> Choices:
         probabilities = items.probabilities.max(axis=1).tolist()
         credit = top_credit(items).tolist()
         shares = items.probabilities[:, columns].tolist()
+        # one call for all rows: a call for each takes most of the time of a page
+        top_labels: list[list[str]] = [[] for _ in task.questions]
+        for row, column in np.argwhere(items.top).tolist():
+            top_labels[row].append(task.labels[column])
         for row, question in enumerate(task.questions):
-            top_columns = np.flatnonzero(items.top[row])
-            labels = tuple(task.labels[column] for column in top_columns)
             choice = Choice(
-                labels,
+                tuple(top_labels[row]),
                 probabilities[row],
                 credit[row],
                 tuple(shares[row]),
@@ -349,7 +351,8 @@ def _column(
         labels = choice.labels
         chosen.append(label_index[labels[0]] if labels else None)
         probabilities.append(round(1000 * choice.probability))
-        shares.append([round(100 * share) for share in choice.shares])
+        if with_shares:
+            shares.append([round(100 * share) for share in choice.shares])
         marks.append(choice.mark)
         if len(labels) > 1:
             ties[row] = len(labels)

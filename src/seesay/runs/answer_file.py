@@ -254,11 +254,10 @@ def _read_scores(scores: pa.StructArray, columns: ScoreColumns) -> None:
     ranks = _read_counts(rank, rank_sizes)
     columns.logp.extend(logp_values, sizes)
     columns.rank.extend(ranks, rank_sizes)
-    start = 0
-    for stop in np.cumsum(sizes):
-        columns.tokens.append(columns.place_lengths(token_counts[start:stop]))
-        columns.chars.append(columns.place_lengths(char_counts[start:stop]))
-        start = stop
+    for column, counts in ((columns.tokens, token_counts), (columns.chars, char_counts)):
+        lists, numbers = _distinct_lists(counts, sizes)
+        list_places = np.array([columns.place_lengths(lengths) for lengths in lists], np.int32)
+        column.frombytes(list_places[numbers].tobytes())
 
 
 def _read_counts(lists: pa.ListArray, sizes: IntArray) -> npt.NDArray[np.int32]:
@@ -269,6 +268,28 @@ def _read_counts(lists: pa.ListArray, sizes: IntArray) -> npt.NDArray[np.int32]:
     if (counts < 0).any():
         raise ValueError("a length or rank is negative")
     return counts
+
+
+def _distinct_lists(
+    values: npt.NDArray[np.int32], sizes: IntArray
+) -> tuple[list[npt.NDArray[np.int32]], IntArray]:
+    """Return the distinct ones of lists that stand end to end, and for each list which it is."""
+    if len(sizes) and sizes[0] > 0 and (sizes == sizes[0]).all():
+        # lists of one length are told apart by NumPy, as so many bytes each
+        rows = np.ascontiguousarray(values).reshape(len(sizes), -1)
+        contents = rows.view(np.dtype((np.void, rows[0].nbytes))).reshape(-1)
+        _, first, numbers = np.unique(contents, return_index=True, return_inverse=True)
+        return list(rows[first]), numbers
+    by_content: dict[bytes, int] = {}
+    lists: list[npt.NDArray[np.int32]] = []
+    places = np.empty(len(sizes), np.intp)
+    stops = np.cumsum(sizes)
+    for place, (start, stop) in enumerate(zip(stops - sizes, stops, strict=True)):
+        row = values[start:stop]
+        places[place] = by_content.setdefault(row.tobytes(), len(lists))
+        if places[place] == len(lists):
+            lists.append(row)
+    return lists, places
 
 
 def _sizes(lists: pa.ListArray) -> IntArray:
@@ -305,14 +326,8 @@ def _read_options(
         words = chunk.flatten().dictionary_encode()
         names = words.dictionary.to_pylist()
         indices = _numbers(words.indices, np.int32)
-        # rows are told apart by the bytes of their indices: no text is made for a list seen before
-        lists: dict[bytes, tuple[str, ...]] = {}
-        start = 0
-        for stop in np.cumsum(_sizes(chunk)):
-            row = indices[start:stop]
-            start = stop
-            content = row.tobytes()
-            if content not in lists:
-                options = tuple(names[place] for place in row)
-                lists[content] = option_lists.setdefault(options, options)
-            yield lists[content]
+        lists, numbers = _distinct_lists(indices, _sizes(chunk))
+        # each list of texts is made once, and is the same object in all parts of the file
+        texts = [tuple(names[place] for place in row) for row in lists]
+        shared = [option_lists.setdefault(options, options) for options in texts]
+        yield from (shared[number] for number in numbers.tolist())

@@ -18,7 +18,7 @@ from seesay.metrics import FloatArray, Interval, Metric, Resamples, ScoredItems
 from seesay.metrics.base import BoolArray, IntArray
 from seesay.metrics.bootstrap import not_degenerate, too_few
 from seesay.metrics.scoring_rules import adjust, calibrate
-from seesay.questions import Question, Slice, Task, Template
+from seesay.questions import Question, Slice, Task
 from seesay.runs.answer_table import NO_SCORES, AnswerTable
 from seesay.runs.records import Figure, Manifest
 from seesay.runs.run import Run
@@ -236,9 +236,9 @@ def items_by_template(
     def plain(places: IntArray, width: int) -> FloatArray:
         return adjust(columns.matrix(places, width), length)
 
+    rows_by_template = _question_rows(task, answers)
     for template in task.templates:
-        rows = answers.rows_by_question(template.name)
-        question_rows = np.array([rows[question.id] for question in task.questions])
+        question_rows = rows_by_template[template.name]
         # NaN for the labels that a question does not offer
         scores = np.full(labels.shape, np.nan)
         if gain:
@@ -248,9 +248,9 @@ def items_by_template(
         twins = None
         if has_twins:
             twins = np.full(labels.shape, np.nan)
-            labels.fill(twins, _twin_places(task, answers, rows), plain)
+            labels.fill(twins, _twin_places(task, answers, template.name), plain)
         same_text = [other for other in task.templates if other.text == template.text]
-        ranks = (_ranks(task, answers, labels, other) for other in same_text)
+        ranks = (_ranks(answers, labels, rows_by_template[other.name]) for other in same_text)
         yield ScoredItems(
             scores,
             labels.gold,
@@ -261,8 +261,27 @@ def items_by_template(
         )
 
 
-def _twin_places(task: Task, answers: AnswerTable, rows: Mapping[str, int]) -> IntArray:
+def _question_rows(task: Task, answers: AnswerTable) -> dict[str, IntArray]:
+    """Return the rows of the task's questions in the answers, template by template."""
+    ids = [question.id for question in task.questions]
+    names = [template.name for template in task.templates]
+    width = len(names)
+    # a run is written in the task's order, where rows need not be looked up
+    if answers.templates == names * len(ids) and all(
+        answers.questions[place::width] == ids for place in range(width)
+    ):
+        first = np.arange(len(ids)) * width
+        return {name: first + place for place, name in enumerate(names)}
+    rows_by_template = {}
+    for name in names:
+        rows = answers.rows_by_question(name)
+        rows_by_template[name] = np.array([rows[question] for question in ids])
+    return rows_by_template
+
+
+def _twin_places(task: Task, answers: AnswerTable, template: str) -> IntArray:
     """Return where the scores of each question's twin are; a limited run may not have asked it."""
+    rows = answers.rows_by_question(template)
     places = np.full(len(task.questions), NO_SCORES)
     for number, question in enumerate(task.questions):
         if question.twin in rows:
@@ -293,10 +312,8 @@ def _gains(answers: AnswerTable, length: str) -> Callable[[IntArray, int], Float
     return gains
 
 
-def _ranks(task: Task, answers: AnswerTable, labels: _LabelMatrix, template: Template) -> IntArray:
+def _ranks(answers: AnswerTable, labels: _LabelMatrix, question_rows: IntArray) -> IntArray:
     """Return the ranks of all labels in one template; 0 where they are unknown."""
-    rows = answers.rows_by_question(template.name)
-    question_rows = np.array([rows[question.id] for question in task.questions])
     ranks = np.zeros(labels.shape, dtype=np.int32)
     labels.fill(
         ranks,

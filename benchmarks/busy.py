@@ -5,7 +5,8 @@ own default), in turn.
     python benchmarks/busy.py [--hogs 0,2,4] [--seconds 20] [--repeats 3]
 
 With `h` such programs a fair share is `t / (t + h)` of the quiet machine's speed, `t` being the
-threads; the ratio to it is printed.
+threads; the ratio to it is printed. So are prompts per second of the processor, which say how much
+of its time is lost in waiting, whatever else the machine does.
 """
 
 from __future__ import annotations
@@ -32,12 +33,13 @@ prompts = list(distinct_prompts(seesay.load_task("core-size")).values())
 batches = [[prompts[i] for i in places] for places in model.plan(prompts)]
 model.answer(batches[0])
 start = time.monotonic()
+processor_start = time.process_time()
 answered = 0
 while time.monotonic() - start < float(sys.argv[1]):
     batch = batches.pop()
     model.answer(batch)
     answered += len(batch)
-print(answered / (time.monotonic() - start))
+print(answered / (time.monotonic() - start), answered / (time.process_time() - processor_start))
 """
 
 
@@ -54,7 +56,8 @@ def busy(hogs: int) -> Iterator[None]:
             program.wait()
 
 
-def prompts_per_second(setting: str, seconds: float) -> float:
+def prompts_per_second(setting: str, seconds: float) -> tuple[float, float]:
+    """By the clock, and by the processor."""
     ours = {"OMP_NUM_THREADS", "OMP_WAIT_POLICY", *SHORT_WAIT}
     environment = {name: value for name, value in os.environ.items() if name not in ours}
     environment |= SETTINGS[setting]
@@ -65,7 +68,8 @@ def prompts_per_second(setting: str, seconds: float) -> float:
         stdout=subprocess.PIPE,
         text=True,
     )
-    return float(done.stdout)
+    by_clock, by_processor = map(float, done.stdout.split())
+    return by_clock, by_processor
 
 
 def main() -> None:
@@ -78,10 +82,13 @@ def main() -> None:
     quiet: dict[str, float] = {}
     for hogs in map(int, given.hogs.split(",")):
         rates: dict[str, list[float]] = {setting: [] for setting in SETTINGS}
+        processor_rates: dict[str, list[float]] = {setting: [] for setting in SETTINGS}
         with busy(hogs):
             for _ in range(given.repeats):
                 for setting, measured in rates.items():
-                    measured.append(prompts_per_second(setting, given.seconds))
+                    by_clock, by_processor = prompts_per_second(setting, given.seconds)
+                    measured.append(by_clock)
+                    processor_rates[setting].append(by_processor)
         for setting, measured in rates.items():
             rate = statistics.median(measured)
             # the first row is taken for the quiet machine
@@ -89,7 +96,8 @@ def main() -> None:
             spread = f"{min(measured):.1f} to {max(measured):.1f}"
             print(
                 f"{hogs} hogs, {setting}: {rate:.1f} prompts/s ({spread}), "
-                f"{rate / fair:.2f} of a fair share"
+                f"{rate / fair:.2f} of a fair share, "
+                f"{statistics.median(processor_rates[setting]):.1f} per second of the processor"
             )
         ratio = statistics.median(rates["sleeping"]) / statistics.median(rates["spinning"])
         print(f"{hogs} hogs: {ratio:.2f} x")

@@ -5,11 +5,11 @@ and how time grows.
         [--shared ../shared/data]
 
 Each benchmark runs in a process of its own, several times; what it printed is kept in a folder of
-the cache, so that the same command resumes, and with `--only` measures some anew. Sizes are such
-that all of them take about ten minutes on two cores; `--full` takes the large ones. A benchmark
-that cannot run here (no Java, no published data) is listed with the reason. `--before`: an earlier
-checkout of seesay, such as `git worktree add` makes of the last tag, whose scripts and sources are
-measured too (today's scripts with its sources where it had none), right after each of this one.
+the cache, so that the same command resumes, and with `--only` measures some anew. Sizes are small;
+`--full` takes the large ones too. A benchmark that cannot run here (no Java, no published data) is
+listed with the reason. `--before`: an earlier checkout of seesay, such as `git worktree add` makes
+of the last tag, whose scripts and sources are measured too (today's scripts with its sources where
+it had none), right after each of this one.
 """
 
 from __future__ import annotations
@@ -309,7 +309,8 @@ def page(outputs: Outputs, before: Outputs, commit: str = "") -> str:
         "Made by `make bench`. Every ratio is that of two programs which do the same work in the "
         "same run, with equal "
         "results where a script says so: a ratio of 2 is half the peer's time. Figures are medians "
-        "of several runs, with the least and the greatest. Times depend on the machine and on what "
+        "of several runs, with the least and the greatest, or of one run. Times depend on the "
+        "machine and on what "
         f"else it does (`load`); ratios less so. {os.cpu_count()} cores, Python "
         f"{platform.python_version()}."
         + (f" *before*: commit {commit}, measured in turn with the present one." if commit else ""),

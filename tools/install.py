@@ -46,7 +46,9 @@ def main(arguments: list[str]) -> int:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as pip:
         for stage in stages(pip.stdout or ()):
             print(f"  {monotonic() - start:4.0f} s: {stage} …", flush=True)
-    print(f"  {monotonic() - start:4.0f} s: done" if pip.returncode == 0 else "  failed", flush=True)
+    print(
+        f"  {monotonic() - start:4.0f} s: done" if pip.returncode == 0 else "  failed", flush=True
+    )
     return pip.returncode
 
 

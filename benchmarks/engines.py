@@ -61,7 +61,8 @@ def with_llama_cpp(weights: Path) -> tuple[float, float, Answers]:
         request = {"prompt": prompt, "n_predict": 1, "n_probs": LIKELIEST, "cache_prompt": False}
         reply = server.handle_completions({**request, "temperature": -1.0})
         document = json.loads(reply) if isinstance(reply, str | bytes) else reply
-        return document[0] if isinstance(document, list) else document
+        completion: dict[str, Any] = document[0] if isinstance(document, list) else document
+        return completion
 
     answers = {}
     for prompt in PROMPTS:
@@ -89,7 +90,7 @@ def with_pytorch(weights: Path, dtype: str) -> tuple[float, float, Answers]:
             ids = torch.tensor([tokenizer(prompt)["input_ids"]])
             logp = model(ids).logits[0, -1].float().log_softmax(-1)
             answers[prompt] = {
-                tokenizer.decode([i]): value for i, value in enumerate(logp.tolist())
+                str(tokenizer.decode([i])): value for i, value in enumerate(logp.tolist())
             }
         ids = torch.tensor([tokenizer(TEXT)["input_ids"]])
         start = time.process_time()

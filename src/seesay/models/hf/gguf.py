@@ -76,11 +76,12 @@ def _read(path: Path, scratch: Path) -> tuple[Any, Any, Any]:
         config.vocab_size = tokens
     # keys are texts there
     check_config(path.name, json.loads(config.to_json_string()), "header")
-    model, report = AutoModelForCausalLM.from_pretrained(
+    loaded: Any = AutoModelForCausalLM.from_pretrained(
         scratch, **arguments, config=config, dtype=torch.float32, output_loading_info=True
     )
+    model, report = loaded
     slim.unlink()
     # what AutoTokenizer would choose after another reading of the header
-    tokenizer_class = TOKENIZER_MAPPING.get(type(config), PreTrainedTokenizerFast)
+    tokenizer_class: Any = TOKENIZER_MAPPING.get(type(config), PreTrainedTokenizerFast)
     tokenizer = tokenizer_class.from_pretrained(path.parent, gguf_file=path.name)
     return model, report, tokenizer

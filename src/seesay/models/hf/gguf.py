@@ -46,6 +46,11 @@ def convert_gguf(path: Path) -> Path:
         tokenizer = AutoTokenizer.from_pretrained(path.parent, **arguments)
     except UserError:
         raise
+    except NotImplementedError as error:
+        raise UserError(
+            f"Could not read '{path}' as a GGUF model: {first_line(error)}. Give another "
+            "quantisation of the model, such as Q4_K_M or Q8_0."
+        ) from error
     except Exception as error:
         raise UserError(f"Could not read '{path}' as a GGUF model: {first_line(error)}") from error
     model, report = loaded

@@ -16,7 +16,6 @@ folder; `minimind2-small` and `gte-small`, which `benchmarks/onnx_weights.py` wr
 trained here:
 
     seesay pretrain trigram CAPTIONS -o RUNS/captions-trigram.arpa --smallest-count 1
-    seesay pretrain lstm CAPTIONS -o RUNS/captions-lstm --epochs 1 --smallest-count 5
     seesay rear sweep --diets all-said,full-bias --seeds 1 -o RUNS/reared
 """
 
@@ -46,7 +45,7 @@ from seesay.reports.groups import group_runs
 from seesay.reports.site import parameters
 from seesay.runs.run import Run
 
-WORD_MODELS = ("captions-trigram.arpa", "captions-lstm")
+TRIGRAMS = "captions-trigram.arpa"
 SMALL = ("tinystories260k", "minimind2-small")
 MEDIUM = ("smollm2", "gemma3-270m")
 LARGE = "tinyllama"
@@ -54,10 +53,10 @@ CHAT = ("minimind2-small", "smollm2", LARGE)
 """Models that have a chat template."""
 ENCODERS = ("minilm", "gte-small")
 BASELINES = ("baseline:uniform", "baseline:majority", "baseline:frequency")
-CAUSAL = (*WORD_MODELS, *SMALL, *MEDIUM, LARGE)
+CAUSAL = (TRIGRAMS, *SMALL, *MEDIUM, LARGE)
 VECTORS = (*ENCODERS, *SMALL, *MEDIUM, LARGE)
 """Models that can be probed."""
-FILES = (*WORD_MODELS, *SMALL, "gte-small")
+FILES = (TRIGRAMS, *SMALL, "gte-small")
 """Models that are read below RUNS."""
 REARED = Path("reared", "runs")
 """Where `seesay rear sweep` keeps the runs of the models that it has raised."""
@@ -133,8 +132,7 @@ def plan() -> Iterator[Step]:
         yield from cloze(model, SAMPLES)
     for model in ENCODERS:
         yield probe_of(model)
-    for model in WORD_MODELS:
-        yield from cloze(model, SAMPLES)
+    yield from cloze(TRIGRAMS, SAMPLES)
     for model in SMALL:
         yield from cloze(model, SAMPLES)
         yield probe_of(model)
@@ -304,6 +302,10 @@ class Row:
         """What is compared with what."""
         return self.task, self.model
 
+    def place(self) -> tuple[str, int, str]:
+        """Where it stands in the table: by task, the largest model last."""
+        return self.task, self.parameters or 0, self.model
+
 
 def read_runs() -> list[Run]:
     """Return the runs of the plan that are finished and those of reared models, in the current
@@ -342,7 +344,7 @@ def table_rows(runs: Sequence[Run], times: Times) -> list[Row]:
                     signature=figure.signature,
                 )
                 rows.append(row)
-    return sorted(rows, key=lambda row: (row.task, row.parameters or 0, row.model))
+    return sorted(rows, key=Row.place)
 
 
 def seconds_per_thousand(run: Run, times: Times) -> float | None:

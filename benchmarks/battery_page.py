@@ -27,7 +27,9 @@ from benchmarks.battery import (
     SIZES_AND_COLORS,
     VECTORS,
     Row,
+    plan,
     read_runs,
+    read_table,
     read_times,
     table_rows,
     write_table,
@@ -39,6 +41,7 @@ from seesay.api import Results
 from seesay.errors import UserError
 from seesay.grouping import group_by
 from seesay.questions import Published
+from seesay.reports.chance import LIKE_CHANCE, WORSE
 from seesay.reports.charts.lines import Series, lines
 from seesay.reports.pages.sections import write_svg
 from seesay.runs.layers import LayerCurve, LayerFigure, read_curves
@@ -61,17 +64,43 @@ def write_page(folder: Path) -> None:
     them, of the runs in the current folder."""
     runs = read_runs()
     curves = read_layers()
-    rows = table_rows(runs, read_times())
+    measured = table_rows(runs, read_times())
     folder.mkdir(exist_ok=True, parents=True)
-    write_table(folder / "figures.csv", rows)
+    table = folder / "figures.csv"
+    earlier = earlier_rows(table, measured)
+    rows = sorted([*measured, *earlier], key=Row.place)
+    write_table(table, rows)
     write_board(folder / "board.html", runs)
     write_svg(folder / "scaling.svg", scaling_chart(rows))
     write_svg(folder / "sizes.svg", sizes_chart(rows))
     write_svg(folder / "layers.svg", layers_chart(curves))
-    date = max(run.manifest.created for run in runs)[:10]
+    words = {
+        "date": max(run.manifest.created for run in runs)[:10],
+        "earlier": earlier_note(earlier, rows),
+        **page_tables(rows, curves),
+    }
     template = Path(__file__).with_suffix(".md").read_text(encoding="utf-8")
-    tables = page_tables(rows, curves)
-    (folder / "index.md").write_text(template.format(date=date, **tables), encoding="utf-8")
+    (folder / "index.md").write_text(template.format(**words), encoding="utf-8")
+
+
+def earlier_rows(table: Path, measured: Sequence[Row]) -> list[Row]:
+    """Return the figures of a table before that belong to the plan and were not measured again."""
+    if not table.exists():
+        return []
+    keys = {row.key for row in measured}
+    commands = {step.command for step in plan()}
+    return [row for row in read_table(table) if row.key not in keys and row.command in commands]
+
+
+def earlier_note(earlier: Sequence[Row], rows: Sequence[Row]) -> str:
+    """Say how many figures stand in the table that no run here is behind."""
+    if not earlier:
+        return "All figures are of these runs."
+    models = ", ".join(sorted({row.model for row in earlier}))
+    return (
+        f"{len(earlier)} of the {len(rows)} figures in the tables were measured earlier by the "
+        f"same commands and not again ({models}): the page of models by tasks is without them."
+    )
 
 
 def write_board(path: Path, runs: Sequence[Run]) -> None:
@@ -266,12 +295,16 @@ def missing(names: Sequence[str]) -> str:
 
 
 def cell(row: Row | None) -> str:
-    """Return a figure with its interval, grey where it is not different from chance."""
+    """Return a figure with its interval, grey where it is not different from chance, and marked
+    where it is worse."""
     if row is None:
         return "–"
-    if not row.standing:
-        return interval(row)
-    return f'<span class="like-chance" title="{row.standing}">{interval(row)}</span>'
+    text = interval(row)
+    if row.standing == WORSE:
+        return f"{text}, {WORSE}"
+    if row.standing == LIKE_CHANCE:
+        return f'<span class="like-chance" title="{LIKE_CHANCE}">{text}</span>'
+    return text
 
 
 def interval(figure: Row | LayerFigure) -> str:

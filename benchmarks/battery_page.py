@@ -117,9 +117,11 @@ def write_board(path: Path, runs: Sequence[Run]) -> None:
 
 def with_published(run: Run, published: Sequence[Published]) -> Run:
     """Return the run with its task's published figures, which a sample is shown without: here each
-    says that it is of all questions."""
+    says that it is of all questions. Diets are left to the names of the few models that have one:
+    as columns they would be empty for all others."""
     marked = tuple(replace(row, source=f"{row.source}; all questions") for row in published)
-    return replace(run, task=replace(run.task, published=marked))
+    manifest = run.manifest.model_copy(update={"diet": {}})
+    return replace(run, manifest=manifest, task=replace(run.task, published=marked))
 
 
 def scaling_chart(rows: Sequence[Row]) -> Markup:

@@ -96,7 +96,7 @@ def earlier_note(earlier: Sequence[Row], rows: Sequence[Row]) -> str:
     """Say how many figures stand in the table that no run here is behind."""
     if not earlier:
         return "All figures are of these runs."
-    models = ", ".join(sorted({row.model for row in earlier}))
+    models = ", ".join(sorted({row.model.partition(" · ")[0] for row in earlier}))
     return (
         f"{len(earlier)} of the {len(rows)} figures in the tables were measured earlier by the "
         f"same commands and not again ({models}): the page of models by tasks is without them."

@@ -16,7 +16,7 @@ from benchmarks.battery import (
     read_times,
     write_table,
 )
-from benchmarks.battery_page import leans_table, mean_probes
+from benchmarks.battery_page import cell, earlier_rows, leans_table, mean_probes
 
 import seesay
 
@@ -106,6 +106,26 @@ def test_only_models_that_lean_are_listed() -> None:
     ]
     *_, line = leans_table(rows).splitlines()
     assert line == "| smollm2 | prost 0.50, core-size 0.42 |"
+
+
+def test_figures_of_the_plan_that_were_not_measured_again_are_kept(tmp_path: Path) -> None:
+    step = next(step for step in plan() if step.model == "smollm2" and step.chat)
+    earlier = replace(ROW, task=step.task, command=step.command)
+    measured = replace(earlier, model="gemma3-270m")
+    abandoned = replace(ROW, model="gone", command="seesay probe gone --task core-size")
+    table = tmp_path / "figures.csv"
+    assert earlier_rows(table, [measured]) == []
+    write_table(table, [earlier, measured, abandoned])
+    assert earlier_rows(table, [measured]) == [earlier]
+
+
+def test_a_figure_like_chance_is_grey_and_one_below_it_says_so() -> None:
+    assert cell(ROW).startswith('<span class="like-chance" title="not different from chance">0.500')
+    assert (
+        cell(replace(ROW, standing="worse than chance")) == "0.500 (0.450–0.550), worse than chance"
+    )
+    assert cell(replace(ROW, standing="")) == "0.500 (0.450–0.550)"
+    assert cell(None) == "–"
 
 
 def test_probes_are_averaged_over_their_seeds() -> None:

@@ -70,7 +70,9 @@ def write_page(folder: Path) -> None:
     earlier = earlier_rows(table, measured)
     rows = sorted([*measured, *earlier], key=Row.place)
     write_table(table, rows)
-    write_board(folder / "board.html", runs)
+    # it shows runs, and would lose the figures that no run here is behind
+    if not earlier:
+        write_board(folder / "board.html", runs)
     write_svg(folder / "scaling.svg", scaling_chart(rows))
     write_svg(folder / "sizes.svg", sizes_chart(rows))
     write_svg(folder / "layers.svg", layers_chart(curves))
@@ -99,7 +101,7 @@ def earlier_note(earlier: Sequence[Row], rows: Sequence[Row]) -> str:
     models = ", ".join(sorted({row.model.partition(" · ")[0] for row in earlier}))
     return (
         f"{len(earlier)} of the {len(rows)} figures in the tables were measured earlier by the "
-        f"same commands and not again ({models}): the page of models by tasks is without them."
+        f"same commands and not again ({models}), and the page of models by tasks is still the one before."
     )
 
 

@@ -31,6 +31,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from time import process_time
+from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -213,6 +214,8 @@ def ask(steps: Sequence[Step], minutes: float) -> None:
 def probe(step: Step, model: Model | None) -> float:
     """Ask one step and return its headline figure; what fails is raised."""
     is_linear = step.how == "linear"
+    # a model that is loaded has its type already
+    options: dict[str, Any] = {"dtype": DTYPES.get(step.model)} if is_linear else {}
     results = seesay.probe(
         step.model if is_linear or model is None else [model],
         step.task,
@@ -223,7 +226,7 @@ def probe(step: Step, model: Model | None) -> float:
         max_tokens=MAX_TOKENS,
         command=step.command,
         output="runs",
-        **({"dtype": DTYPES.get(step.model)} if is_linear else {}),
+        **options,
     )
     if results.errors:
         raise results.errors[0]

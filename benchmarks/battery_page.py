@@ -101,7 +101,8 @@ def earlier_note(earlier: Sequence[Row], rows: Sequence[Row]) -> str:
     models = ", ".join(sorted({row.model.partition(" · ")[0] for row in earlier}))
     return (
         f"{len(earlier)} of the {len(rows)} figures in the tables were measured earlier by the "
-        f"same commands and not again ({models}), and the page of models by tasks is still the one before."
+        f"same commands and not again ({models}), and the page of models by tasks is still the one "
+        "before."
     )
 
 

@@ -34,7 +34,9 @@ def round_weights(weights: torch.Tensor, bits: int) -> torch.Tensor:
     step = (blocks.amax(dim=1, keepdim=True) - low) / (2**bits - 1)
     # a block of equal weights has no step
     step = step.clamp_min(torch.finfo(weights.dtype).tiny)
-    return (((blocks - low) / step).round() * step + low).reshape(weights.shape)
+    steps = ((blocks - low) / step).round()
+    rounded: torch.Tensor = steps * step + low
+    return rounded.reshape(weights.shape)
 
 
 def main() -> None:

@@ -2,19 +2,21 @@
 questions.
 
     python benchmarks/battery.py RUNS [--minutes 75] [--models smollm2,tinystories260k]
-    python benchmarks/battery.py RUNS --page docs/leaderboard
 
-The first asks, one process and as many threads as OMP_NUM_THREADS says. It stops before a run that
-would begin after so many minutes of the processor; called again it goes on. Then it prints which
-figures differ from the committed table, and by how much. The second writes the page and the table
-from the runs that are there.
+It asks, one process and as many threads as OMP_NUM_THREADS says. It stops before a run that
+would begin after so many minutes of the processor; called again it goes on, and several processes
+may share RUNS if each has models of its own. Then it prints which figures differ from the committed
+table, and by how much. `python -m benchmarks.battery_page RUNS docs/leaderboard` writes table and
+page from the runs that are there.
 
-All models are asked the same questions of a task, so that figures can be compared; samples are
-small, since the largest model takes almost 8 times as long as SmolLM2. Four models are read below
-RUNS, and left out with a sentence where they are not there: `tinystories260k`, a folder;
-`minimind2-small` and `gte-small`, which `benchmarks/onnx_weights.py` writes; and
-`captions-trigram.arpa`, which `seesay pretrain trigram CAPTIONS -o RUNS/captions-trigram.arpa
---smallest-count 1` makes.
+All models are asked the same questions of a task, so that figures can be compared. Samples are
+small, since the largest model takes many times as long as SmolLM2. What has no name in `seesay
+models` is read below RUNS, and left out with a sentence where it is not there: `tinystories260k`, a
+folder; `minimind2-small` and `gte-small`, which `benchmarks/onnx_weights.py` writes; and what is
+trained here:
+
+    seesay pretrain trigram CAPTIONS -o RUNS/captions-trigram.arpa --smallest-count 1
+    seesay rear sweep --diets all-said,full-bias --seeds 1 -o RUNS/reared
 """
 
 from __future__ import annotations
@@ -23,46 +25,48 @@ import argparse
 import csv
 import json
 import os
-import re
 import sys
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from statistics import mean
 from time import process_time
+from typing import Any
 
-from markupsafe import Markup
+from pydantic import TypeAdapter
 
 import seesay
-from seesay.api import Results, results
+from seesay.api import layers, results
 from seesay.errors import UserError
-from seesay.grouping import group_by
 from seesay.models import Model
-from seesay.questions import Published
+from seesay.reports.answer_rows import answer_rows
 from seesay.reports.chance import standings
-from seesay.reports.charts.lines import Series, lines
 from seesay.reports.formatting import part_name
 from seesay.reports.groups import group_runs
-from seesay.reports.pages.sections import write_svg
 from seesay.reports.site import parameters
 from seesay.runs.run import Run
-from seesay.runs.seeds import first_seeds
 
-SMALL = ("captions-trigram.arpa", "tinystories260k", "minimind2-small")
+TRIGRAMS = "captions-trigram.arpa"
+SMALL = ("tinystories260k", "minimind2-small")
 MEDIUM = ("smollm2", "gemma3-270m")
 LARGE = "tinyllama"
+CHAT = ("minimind2-small", "smollm2", LARGE)
+"""Models that have a chat template."""
 ENCODERS = ("minilm", "gte-small")
 BASELINES = ("baseline:uniform", "baseline:majority", "baseline:frequency")
-CAUSAL = (*SMALL, *MEDIUM, LARGE)
-FILES = (*SMALL, "gte-small")
+CAUSAL = (TRIGRAMS, *SMALL, *MEDIUM, LARGE)
+VECTORS = (*ENCODERS, *SMALL, *MEDIUM, LARGE)
+"""Models that can be probed."""
+FILES = (TRIGRAMS, *SMALL, "gte-small")
 """Models that are read below RUNS."""
+REARED = Path("reared", "runs")
+"""Where `seesay rear sweep` keeps the runs of the models that it has raised."""
 
 SIZES_AND_COLORS: dict[str, int | None] = {"core-size": 80, "core-color": 40}
 OTHER_CORE: dict[str, int | None] = {
-    "core-space": 50,
     "core-parts": 20,
     "memory-colors": 30,
+    "core-space": 50,
 }
 PUBLISHED: dict[str, int | None] = {
     "numersense": None,
@@ -86,6 +90,9 @@ SAMPLES = SIZES_AND_COLORS | OTHER_CORE | PUBLISHED
 """Questions of each task, None for all."""
 PROBE_SEEDS = 3
 MAX_TOKENS = 12
+REARED_TASK = "reared-color"
+DTYPES = {LARGE: "bfloat16"}
+"""The type of the weights where it is not float32."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +104,7 @@ class Step:
     limit: int | None = None
     how: str = "cloze"
     chat: bool = False
+    layers: bool = False
 
     @property
     def command(self) -> str:
@@ -104,12 +112,16 @@ class Step:
         words = ["seesay probe", self.model, "--task", self.task]
         if self.how != "cloze":
             words += ["--how", self.how]
+        if self.layers:
+            words += ["--layers", "all"]
         if self.how == "linear":
             words += ["--seeds", str(PROBE_SEEDS)]
         if self.how == "generate":
             words += ["--max-tokens", str(MAX_TOKENS)]
         if self.chat:
             words.append("--chat")
+        if self.model in DTYPES:
+            words += ["--dtype", DTYPES[self.model]]
         if self.limit is not None:
             words += ["--limit", str(self.limit)]
         return " ".join(words)
@@ -121,23 +133,30 @@ def plan() -> Iterator[Step]:
         yield from cloze(model, SAMPLES)
     for model in ENCODERS:
         yield probe_of(model)
+    yield from cloze(TRIGRAMS, SAMPLES)
     for model in SMALL:
         yield from cloze(model, SAMPLES)
-        # an n-gram model has no vectors
-        if not model.endswith(".arpa"):
-            yield probe_of(model)
+        yield probe_of(model)
+        yield layers_of(model)
     for model in MEDIUM:
         yield from cloze(model, SIZES_AND_COLORS | OTHER_CORE)
         yield probe_of(model)
-    yield from chat("smollm2", SIZES_AND_COLORS)
-    yield probe_of(LARGE)
-    yield from cloze("smollm2", PUBLISHED)
+        yield layers_of(model)
+    for model in CHAT[:-1]:
+        yield from chat(model, SIZES_AND_COLORS)
+        yield from chat(model, SIZES_AND_COLORS, how="generate")
     yield from cloze(LARGE, SIZES_AND_COLORS)
-    yield from cloze("gemma3-270m", PUBLISHED)
+    yield probe_of(LARGE)
+    yield layers_of(LARGE)
     yield from cloze(LARGE, OTHER_CORE)
     yield from chat(LARGE, SIZES_AND_COLORS)
-    yield from chat("smollm2", SIZES_AND_COLORS, how="generate")
+    for model in MEDIUM:
+        yield from cloze(model, PUBLISHED)
+    yield from chat(LARGE, SIZES_AND_COLORS, how="generate")
     yield from cloze(LARGE, PUBLISHED)
+    # what nobody can know who was not raised in that world
+    for model in (*BASELINES, *SMALL, *MEDIUM):
+        yield from cloze(model, {REARED_TASK: None})
 
 
 def cloze(model: str, samples: dict[str, int | None]) -> Iterator[Step]:
@@ -155,14 +174,17 @@ def probe_of(model: str) -> Step:
     return Step(model, "core-size", how="linear")
 
 
+def layers_of(model: str) -> Step:
+    """A linear probe of every layer. A sentence encoder has none: its vector is pooled."""
+    return replace(probe_of(model), layers=True)
+
+
 def ask(steps: Sequence[Step], minutes: float) -> None:
     """Ask what has not been asked, as long as there is time, in the current folder."""
-    times = read_times()
     spent = 0.0
-    loaded: Model | None = None
+    model: Model | None = None
     for step in steps:
-        was_begun = step.command in times
-        if was_begun and times[step.command] != BEGUN:
+        if step.command in read_times():
             continue
         if step.model in FILES and not Path(step.model).exists():
             print(f"{step.model} is not in {Path.cwd()}: left out.", flush=True)
@@ -172,70 +194,90 @@ def ask(steps: Sequence[Step], minutes: float) -> None:
             return
         # a model is loaded once for its steps that follow one another, and its loading not counted;
         # probes load it in their own way
-        model: str | Model = step.model
-        if step.how != "linear":
+        if step.how != "linear" and (model is None or model.name != step.model):
             before = process_time()
-            if loaded is None or loaded.name != step.model:
-                loaded = seesay.load_model(step.model)
-            model = loaded
+            model = seesay.load_model(step.model, dtype=DTYPES.get(step.model))
             spent += process_time() - before
-        write_times(times | {step.command: BEGUN})
+        note_time(command=step.command)
         before = process_time()
         try:
-            answered = probe(step, model)
+            figure = probe_layers(step) if step.layers else probe(step, model)
         except UserError as error:
             print(f"{step.command}: {error}", flush=True)
             continue
         seconds = process_time() - before
         spent += seconds
-        # a run that goes on where it was killed takes less than a whole one
-        times[step.command] = None if was_begun else round(seconds, 2)
-        write_times(times)
-        figure = answered.figures[0]
-        print(f"{seconds:7.1f} s  {figure.value:.3f}  {step.command}", flush=True)
+        note_time(command=step.command, seconds=round(seconds, 2))
+        print(f"{seconds:7.1f} s  {figure:.3f}  {step.command}", flush=True)
 
 
-def probe(step: Step, model: str | Model) -> Results:
-    """Ask one step; what fails is raised."""
-    answered = seesay.probe(
-        [model],
+def probe(step: Step, model: Model | None) -> float:
+    """Ask one step and return its headline figure; what fails is raised."""
+    is_linear = step.how == "linear"
+    # a model that is loaded has its type already
+    options: dict[str, Any] = {"dtype": DTYPES.get(step.model)} if is_linear else {}
+    results = seesay.probe(
+        step.model if is_linear or model is None else [model],
         step.task,
         how=step.how,
         limit=step.limit,
         chat=step.chat,
-        seeds=PROBE_SEEDS if step.how == "linear" else 1,
+        seeds=PROBE_SEEDS if is_linear else 1,
         max_tokens=MAX_TOKENS,
         command=step.command,
         output="runs",
+        **options,
     )
-    if answered.errors:
-        raise answered.errors[0]
-    return answered
+    if results.errors:
+        raise results.errors[0]
+    return results.figures[0].value
 
 
-TIMES = Path("times.json")
-BEGUN = "begun"
-Times = dict[str, float | str | None]
-"""Seconds of the processor by command; BEGUN of a run that was begun, None of one that was begun
-twice."""
+def probe_layers(step: Step) -> float:
+    """Probe every layer and return the last one's figure; what fails is raised."""
+    # in a folder of its own: processes that share a file of curves would overwrite it
+    curves, errors = layers(
+        step.model,
+        step.task,
+        seeds=PROBE_SEEDS,
+        output=LAYERS / step.model,
+        dtype=DTYPES.get(step.model),
+    )
+    if errors:
+        raise errors[0]
+    return curves[0].figures[-1].value
+
+
+TIMES = Path("times.jsonl")
+LAYERS = Path("layers")
+Times = dict[str, float | None]
+"""Seconds of the processor by command; None of a run that was begun more than once, since one that
+goes on where it was killed takes less than a whole one."""
 
 
 def read_times() -> Times:
-    """Return what earlier calls took, in the current folder."""
+    """Return what finished runs took, in the current folder."""
+    beginnings: Counter[str] = Counter()
+    times: Times = {}
     if not TIMES.exists():
-        return {}
-    times: Times = json.loads(TIMES.read_text())
+        return times
+    for line in TIMES.read_text().splitlines():
+        entry = json.loads(line)
+        command = entry["command"]
+        if "seconds" not in entry:
+            beginnings[command] += 1
+        else:
+            times[command] = entry["seconds"] if beginnings[command] == 1 else None
     return times
 
 
-def write_times(times: Times) -> None:
-    """Keep them whole, whenever the script is killed."""
-    unfinished = TIMES.with_suffix(".part")
-    unfinished.write_text(json.dumps(times, indent=1))
-    unfinished.replace(TIMES)
+def note_time(**entry: str | float) -> None:
+    """Add a line: that a run was begun, or how long it took. Processes may share the file."""
+    with TIMES.open("a") as file:
+        file.write(json.dumps(entry) + "\n")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Row:
     """A headline figure, as the committed table has it."""
 
@@ -246,12 +288,14 @@ class Row:
     value: float
     low: float
     high: float
-    chance: float | None
+    chance: float | None = None
     n: int
-    standing: str
+    standing: str = ""
     """`not different from chance` or `worse than chance`, after Holm's correction."""
-    parameters: int | None
-    seconds: float | None
+    lean: float | None = None
+    """How much more often than it is right an option is chosen for its place in the list."""
+    parameters: int | None = None
+    seconds: float | None = None
     """Of the processor, for 1,000 questions in all their templates; none for a probe."""
     command: str
     signature: str
@@ -261,12 +305,20 @@ class Row:
         """What is compared with what."""
         return self.task, self.model
 
+    def place(self) -> tuple[str, int, str]:
+        """Where it stands in the table: by task, the largest model last."""
+        return self.task, self.parameters or 0, self.model
+
 
 def read_runs() -> list[Run]:
-    """Return the runs of the plan that are finished, in the current folder."""
+    """Return the runs of the plan that are finished and those of reared models, in the current
+    folder."""
     commands = {step.command for step in plan()}
-    runs = results("runs").runs
-    return [run for run in runs if run.manifest.command in commands]
+    runs = [run for run in results("runs").runs if run.manifest.command in commands]
+    if REARED.exists():
+        reared = results(REARED).runs
+        runs += [run for run in reared if run.manifest.task == REARED_TASK]
+    return runs
 
 
 def table_rows(runs: Sequence[Run], times: Times) -> list[Row]:
@@ -277,30 +329,50 @@ def table_rows(runs: Sequence[Run], times: Times) -> list[Row]:
         for part in group.parts:
             for entry, figure in group.headline_figures(part).items():
                 manifest = entry.run.manifest
-                task = manifest.task if part is None else f"{manifest.task} {part_name(part)}"
-                spent = times.get(manifest.command)
-                seconds = None
-                if manifest.condition.probe_seed is None and isinstance(spent, float):
-                    seconds = round(1000 * spent / manifest.questions, 1)
                 size = parameters(manifest)
-                rows.append(
-                    Row(
-                        task,
-                        entry.label,
-                        figure.metric,
-                        round(figure.value, 4),
-                        round(figure.low, 4),
-                        round(figure.high, 4),
-                        None if figure.chance is None else round(figure.chance, 4),
-                        figure.n,
-                        by_figure.get((entry, part), ""),
-                        int(size) if size else None,
-                        seconds,
-                        manifest.command,
-                        figure.signature,
-                    )
+                row = Row(
+                    task=manifest.task if part is None else f"{manifest.task} {part_name(part)}",
+                    model=entry.label,
+                    metric=figure.metric,
+                    value=round(figure.value, 4),
+                    low=round(figure.low, 4),
+                    high=round(figure.high, 4),
+                    chance=None if figure.chance is None else round(figure.chance, 4),
+                    n=figure.n,
+                    standing=by_figure.get((entry, part), ""),
+                    lean=lean(entry.run),
+                    parameters=int(size) if size else None,
+                    seconds=seconds_per_thousand(entry.run, times),
+                    command=manifest.command,
+                    signature=figure.signature,
                 )
-    return sorted(rows, key=lambda row: (row.task, row.parameters or 0, row.model))
+                rows.append(row)
+    return sorted(rows, key=Row.place)
+
+
+def seconds_per_thousand(run: Run, times: Times) -> float | None:
+    """Return the seconds of the processor for 1,000 questions; none for a probe, which trains."""
+    seconds = times.get(run.manifest.command)
+    if run.manifest.condition.probe_seed is not None or seconds is None:
+        return None
+    return round(1000 * seconds / run.manifest.questions, 1)
+
+
+def lean(run: Run) -> float | None:
+    """Return by how much the place in the list of options that is chosen most often is chosen more
+    often than it holds a right answer: 0.5 for a model that always says the first of two, each
+    right in half of the questions. None where answers are free or all options are alike."""
+    choices: Counter[int] = Counter()
+    golds: Counter[int] = Counter()
+    for row in answer_rows(run):
+        is_tie = row.logp.count(max(row.logp)) > 1
+        if row.chosen in row.options and not is_tie:
+            choices[row.options.index(row.chosen)] += 1
+            golds.update(row.options.index(option) for option, share in row.gold.items() if share)
+    if not choices:
+        return None
+    place, count = choices.most_common(1)[0]
+    return round((count - golds[place]) / choices.total(), 3)
 
 
 def write_table(path: Path, rows: Sequence[Row]) -> None:
@@ -313,27 +385,12 @@ def write_table(path: Path, rows: Sequence[Row]) -> None:
 
 def read_table(path: Path) -> list[Row]:
     """Read what `write_table` wrote."""
+    parser = TypeAdapter(Row)
     with path.open(newline="", encoding="utf-8") as file:
-        return [parse_row(row) for row in csv.DictReader(file)]
-
-
-def parse_row(row: Mapping[str, str]) -> Row:
-    """Return a line of the table with its numbers as such."""
-    return Row(
-        row["task"],
-        row["model"],
-        row["metric"],
-        float(row["value"]),
-        float(row["low"]),
-        float(row["high"]),
-        float(row["chance"]) if row["chance"] else None,
-        int(row["n"]),
-        row["standing"],
-        int(row["parameters"]) if row["parameters"] else None,
-        float(row["seconds"]) if row["seconds"] else None,
-        row["command"],
-        row["signature"],
-    )
+        lines_ = [
+            {name: text for name, text in line.items() if text} for line in csv.DictReader(file)
+        ]
+    return [parser.validate_python(line) for line in lines_]
 
 
 def differences(committed: Sequence[Row], measured: Sequence[Row]) -> list[str]:
@@ -360,260 +417,20 @@ def differences(committed: Sequence[Row], measured: Sequence[Row]) -> list[str]:
     return [*texts, f"{equal:,} of {len(both):,} figures that both have are equal."]
 
 
-def write_page(folder: Path, runs: Sequence[Run], times: Times) -> None:
-    """Write the table, the leaderboard as one page, the charts, and what the documentation says of
-    them."""
-    rows = table_rows(runs, times)
-    folder.mkdir(exist_ok=True, parents=True)
-    write_table(folder / "figures.csv", rows)
-    write_board(folder / "board.html", runs)
-    write_svg(folder / "scaling.svg", scaling_chart(rows))
-    write_svg(folder / "sizes.svg", sizes_chart(rows))
-    (folder / "index.md").write_text(page_text(rows, runs), encoding="utf-8")
-
-
-def write_board(path: Path, runs: Sequence[Run]) -> None:
-    """Write the first page of `seesay site` alone: its figures lead to the table, where their
-    commands are, and no longer to pages of their own."""
-    published = {task: seesay.load_task(task).published for task in SAMPLES}
-    shown = Results(
-        tuple(with_published(run, published[run.manifest.task]) for run in first_seeds(runs))
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        text = shown.save_site(folder).read_text(encoding="utf-8")
-    path.write_text(re.sub(r'href="(models|tasks)/[^"]*"', 'href="figures.csv"', text), "utf-8")
-
-
-def with_published(run: Run, published: Sequence[Published]) -> Run:
-    """Return the run with its task's published figures, which a sample is shown without: here each
-    says that it is of all questions."""
-    marked = tuple(replace(row, source=f"{row.source}; all questions") for row in published)
-    return replace(run, task=replace(run.task, published=marked))
-
-
-SCALED = ("core-parts", "core-color", "memory-colors")
-PROBED = " · linear · seed "
-
-
-def scaling_chart(rows: Sequence[Row]) -> Markup:
-    """Draw scores of parts and colors against parameters."""
-    curves = []
-    for task in SCALED:
-        asked = [row for row in rows if row.task == task and row.model in CAUSAL]
-        curves.append(scaled(task, asked))
-    return chart(curves, "Parts and colours against parameters")
-
-
-def sizes_chart(rows: Sequence[Row]) -> Markup:
-    """Draw sizes, asked and probed, against parameters."""
-    asked = [row for row in rows if row.task == "core-size" and row.model in CAUSAL]
-    curves = [scaled("asked", asked), scaled("probed", mean_probes(rows, CAUSAL))]
-    return chart(curves, "core-size against parameters")
-
-
-def chart(curves: Sequence[Series], title: str) -> Markup:
-    """Draw curves over the number of parameters."""
-    return lines(
-        curves,
-        title=title,
-        x_label="million parameters",
-        y_label="chance 0, perfect 1",
-        log_x=True,
-    )
-
-
-def scaled(name: str, rows: Sequence[Row]) -> Series:
-    """Return a curve of (score − chance) / (1 − chance), in which tasks can be compared."""
-    sized = [row for row in rows if row.parameters and row.chance is not None]
-
-    def share(row: Row, score: float) -> float:
-        assert row.chance is not None
-        return (score - row.chance) / (1 - row.chance)
-
-    return Series(
-        name,
-        [(row.parameters or 0) / 1e6 for row in sized],
-        [share(row, row.value) for row in sized],
-        [share(row, row.low) for row in sized],
-        [share(row, row.high) for row in sized],
-    )
-
-
-def mean_probes(rows: Sequence[Row], models: Sequence[str]) -> list[Row]:
-    """Return a row per model for its linear probes: the means of values and of interval ends over
-    the seeds, and where all of them stand, if they agree."""
-    probes = [row for row in rows if PROBED in row.model]
-    means = []
-    for model, seeds in group_by(probes, lambda row: row.model.partition(PROBED)[0]).items():
-        if model in models:
-            flags = {row.standing for row in seeds}
-            means.append(
-                replace(
-                    seeds[0],
-                    model=model,
-                    value=mean(row.value for row in seeds),
-                    low=mean(row.low for row in seeds),
-                    high=mean(row.high for row in seeds),
-                    standing=flags.pop() if len(flags) == 1 else "",
-                )
-            )
-    return sorted(means, key=lambda row: row.parameters or 0)
-
-
-def page_text(rows: Sequence[Row], runs: Sequence[Run]) -> str:
-    """Return the page that the documentation shows."""
-    by_key = {row.key: row for row in rows}
-    date = max(run.manifest.created for run in runs)[:10]
-    probes = {row.model: row for row in mean_probes(rows, (*ENCODERS, *CAUSAL))}
-    sizes = [
-        (model, cell(by_key.get(("core-size", model))), cell(probes.get(model)))
-        for model in (*ENCODERS, *CAUSAL)
-    ]
-    chats = [
-        (
-            task,
-            model,
-            cell(by_key.get((task, model))),
-            cell(by_key.get((task, f"{model} · chat"))),
-            cell(by_key.get((task, f"{model} · chat · generated"))),
-        )
-        for model in ("smollm2", LARGE)
-        for task in SIZES_AND_COLORS
-    ]
-    costs = []
-    for model in CAUSAL:
-        timed = [by_key.get((task, model)) for task in SIZES_AND_COLORS]
-        costs.append((model, size_of(rows, model), *map(seconds_of, timed)))
-    samples = []
-    for task, group in group_by(rows, lambda row: row.task).items():
-        names = [row.model for row in group if not row.model.startswith("baseline:")]
-        names = [name for name in names if PROBED not in name]
-        # models of text are not asked about pictures, which baselines are
-        if not names:
-            continue
-        asked = max(row.n for row in group if PROBED not in row.model)
-        samples.append((task, f"{asked:,}", group[0].metric, str(len(names)), missing(names)))
-    return PAGE.format(
-        date=date,
-        sizes=markdown(("model", "asked, 80 questions", "probed, 420 questions"), sizes),
-        chats=markdown(("task", "model", "plain", "chat", "chat, generated"), chats),
-        costs=markdown(("model", "parameters", *SIZES_AND_COLORS), costs),
-        samples=markdown(
-            ("task", "questions", "metric", "rows of models", "no figure of"), samples
-        ),
-    )
-
-
-def missing(names: Sequence[str]) -> str:
-    """Name the causal models that a task has no figure of."""
-    return ", ".join(model for model in CAUSAL if model not in names)
-
-
-def cell(row: Row | None) -> str:
-    """Return a figure with its interval, grey where it is not different from chance."""
-    if row is None:
-        return "–"
-    text = f"{row.value:.3f} ({row.low:.3f}–{row.high:.3f})"
-    if row.standing:
-        return f'<span class="like-chance" title="{row.standing}">{text}</span>'
-    return text
-
-
-def size_of(rows: Sequence[Row], model: str) -> str:
-    """Return a model's number of parameters in words."""
-    sizes = [row.parameters for row in rows if row.model == model and row.parameters]
-    return f"{sizes[0] / 1e6:,.2f} M" if sizes else "–"
-
-
-def seconds_of(row: Row | None) -> str:
-    """Return the seconds of the processor for 1,000 questions."""
-    return "–" if row is None or row.seconds is None else f"{row.seconds:,.0f} s"
-
-
-def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table."""
-    lines_ = [header, ["---"] * len(header), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines_)
-
-
-PAGE = """# Leaderboard
-
-Small models that need no hub, all asked the same questions: **[models by tasks](board.html)** with
-95 % intervals, people and published figures; **[every headline figure](figures.csv)** with its
-signature and its command. One thread on a busy machine, {date}. The samples are small, since the
-largest model takes almost eight times as long as SmolLM2 on a CPU; they are stated below, and so is
-what has not been asked. [Findings](../findings.md) says what came out.
-
-Grey: not different from chance, p above 0.05 after Holm's correction over the task's headline
-figures. The models: TinyStories 260K, MiniMind2-small (26 million parameters, 8 bits),
-SmolLM2-135M-Instruct (4 bits), Gemma-3-270M (4 bits), TinyLlama-1.1B-Chat (**2 bits**: far from
-the weights as published) and a trigram model of captions, which has no figure where it does not
-know an option; two sentence encoders, all-MiniLM-L6-v2 and gte-small, which can only be probed.
-
-## Score against parameters
-
-![Scores of parts and colours against parameters](scaling.svg)
-
-Each score as its share of the way from chance (0) to perfect (1), with its 95 % interval. The
-models differ in more than in size: in what they read, in how many bits they are stored, and in
-whether they were tuned for chat.
-
-## Sizes, asked and probed
-
-core-size: asked plainly in five templates, and by a linear probe of the last layer (120 training
-questions, means over three seeds of figure and interval). A sentence encoder's vector is the mean
-of its tokens', which may hardly tell *a cup and a car* from *a car and a cup*.
-
-![Sizes against parameters, asked and probed](sizes.svg)
-
-{sizes}
-
-## Chat
-
-{chats}
-
-## What a thousand questions cost
-
-Seconds of one core for 1,000 questions of core-size (five templates, two options) and core-color
-(six templates, eleven options), scoring and intervals included and loading not; one thread on a
-busy machine.
-
-{costs}
-
-## What was asked
-
-{samples}
-
-## Made again
-
-```bash
-python benchmarks/battery.py RUNS --minutes 75             # asks, or goes on, and compares
-python benchmarks/battery.py RUNS --page docs/leaderboard  # writes this page
-```
-
-The script says which models it reads from files, and how they are made.
-"""
-
-
 def main() -> None:
-    """Ask, or write the page."""
+    """Ask, and compare."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("runs", type=Path)
     parser.add_argument("--minutes", type=float, default=75)
     parser.add_argument("--models", help="Only these, by comma.")
-    parser.add_argument("--page", type=Path, help="Write the page here, and ask nothing.")
     options = parser.parse_args()
     committed = Path(__file__).parents[1] / "docs" / "leaderboard" / "figures.csv"
-    page = options.page and options.page.absolute()
     steps = list(plan())
     if options.models:
         steps = [step for step in steps if step.model in options.models.split(",")]
     os.chdir(options.runs)
-    if page:
-        write_page(page, read_runs(), read_times())
-        return
     ask(steps, options.minutes)
     measured = table_rows(read_runs(), read_times())
     if committed.exists():

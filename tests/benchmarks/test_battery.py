@@ -5,7 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.battery import Row, differences, mean_probes, plan, read_table, write_table
+import pytest
+from benchmarks.battery import (
+    Row,
+    differences,
+    lean,
+    note_time,
+    plan,
+    read_table,
+    read_times,
+    write_table,
+)
+from benchmarks.battery_page import cell, earlier_rows, leans_table, mean_probes
+
+import seesay
 
 ROW = Row(
     task="core-size",
@@ -25,7 +38,10 @@ ROW = Row(
 
 
 def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
-    rows = [ROW, replace(ROW, model="n-gram", chance=None, parameters=None, seconds=None)]
+    bare = replace(
+        ROW, model="n-gram", chance=None, standing="", lean=None, parameters=None, seconds=None
+    )
+    rows = [replace(ROW, lean=-0.1), bare]
     write_table(tmp_path / "figures.csv", rows)
     assert read_table(tmp_path / "figures.csv") == rows
 
@@ -53,6 +69,63 @@ def test_what_only_one_table_has_is_named() -> None:
         "core-size, gemma3-270m: not in the table",
         "0 of 0 figures that both have are equal.",
     ]
+
+
+def test_a_run_that_was_begun_twice_has_no_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert read_times() == {}
+    note_time(command="first")
+    note_time(command="second")
+    note_time(command="first", seconds=2.5)
+    assert read_times() == {"first": 2.5}
+    note_time(command="second")
+    note_time(command="second", seconds=1.0)
+    assert read_times() == {"first": 2.5, "second": None}
+
+
+def test_who_always_gives_one_answer_leans_by_the_questions_to_which_it_is_wrong(
+    tmp_path: Path,
+) -> None:
+    (run,) = seesay.probe("baseline:majority", "core-color", output=tmp_path).runs
+    (answer,) = {row.chosen for row in seesay.Results((run,)).answers()}
+    wrong = [answer not in question.gold for question in run.task.questions]
+    assert lean(run) == pytest.approx(sum(wrong) / len(wrong), abs=0.0005)
+    # who gives every option the same probability chooses none
+    (run,) = seesay.probe("baseline:uniform", "core-color", output=tmp_path).runs
+    assert lean(run) is None
+
+
+def test_only_models_that_lean_are_listed() -> None:
+    rows = [
+        replace(ROW, model="smollm2", lean=0.42),
+        replace(ROW, model="smollm2", task="prost", lean=0.5),
+        replace(ROW, model="smollm2", task="coda", lean=0.29),
+        replace(ROW, model="baseline:majority", lean=0.5),
+    ]
+    *_, line = leans_table(rows).splitlines()
+    assert line == "| smollm2 | prost 0.50, core-size 0.42 |"
+
+
+def test_figures_of_the_plan_that_were_not_measured_again_are_kept(tmp_path: Path) -> None:
+    step = next(step for step in plan() if step.model == "smollm2" and step.chat)
+    earlier = replace(ROW, task=step.task, command=step.command)
+    measured = replace(earlier, model="gemma3-270m")
+    abandoned = replace(ROW, model="gone", command="seesay probe gone --task core-size")
+    table = tmp_path / "figures.csv"
+    assert earlier_rows(table, [measured]) == []
+    write_table(table, [earlier, measured, abandoned])
+    assert earlier_rows(table, [measured]) == [earlier]
+
+
+def test_a_figure_like_chance_is_grey_and_one_below_it_says_so() -> None:
+    assert cell(ROW).startswith('<span class="like-chance" title="not different from chance">0.500')
+    assert (
+        cell(replace(ROW, standing="worse than chance")) == "0.500 (0.450–0.550), worse than chance"
+    )
+    assert cell(replace(ROW, standing="")) == "0.500 (0.450–0.550)"
+    assert cell(None) == "–"
 
 
 def test_probes_are_averaged_over_their_seeds() -> None:

@@ -154,7 +154,7 @@ CATALOGUE = {
             "all-MiniLM-L6-v2, a sentence encoder: for linear probes and categories; it fills no "
             "slot",
             22_713_216,
-            "linear probes, layers",
+            "linear probes",
             "Apache-2.0",
             "Wang et al. 2020, MiniLM. arXiv:2002.10957; Reimers & Gurevych 2019, Sentence-BERT. "
             "arXiv:1908.10084",

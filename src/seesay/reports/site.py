@@ -357,9 +357,10 @@ def _index(columns: Sequence[Column], rows: Sequence[BoardRow], runs: Sequence[R
 
 
 def _varied_dials(rows: Sequence[BoardRow]) -> list[str]:
-    """Return the dials of diets in which the models differ, in their order."""
-    dials = dict.fromkeys(dial for row in rows for dial in row.diet)
-    return [dial for dial in dials if len({row.diet.get(dial) for row in rows}) > 1]
+    """Return the dials in which the models differ that have a diet, in their order."""
+    diets = [row.diet for row in rows if row.diet]
+    dials = dict.fromkeys(dial for diet in diets for dial in diet)
+    return [dial for dial in dials if len({diet.get(dial) for diet in diets}) > 1]
 
 
 def _against_size(column: Column) -> Any:

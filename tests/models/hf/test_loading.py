@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import transformers
@@ -267,6 +268,33 @@ def test_a_damaged_gguf_gets_one_sentence(
     with pytest.raises(UserError, match="as a GGUF model") as raised:
         load_model(str(path))
     assert "\n" not in str(raised.value)
+
+
+def test_a_quantisation_that_is_not_read_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gguf = pytest.importorskip("gguf")
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
+    quantization = gguf.GGMLQuantizationType.Q8_K
+    block, size = gguf.GGML_QUANT_SIZES[quantization]
+    width = 256
+    writer = gguf.GGUFWriter(tmp_path / "model.gguf", "llama")
+    writer.add_block_count(1)
+    writer.add_embedding_length(width)
+    writer.add_feed_forward_length(width)
+    writer.add_head_count(4)
+    writer.add_context_length(128)
+    weights = np.zeros((32, width // block * size), np.uint8)
+    writer.add_tensor("token_embd.weight", weights, raw_dtype=quantization)
+    for write in (
+        writer.write_header_to_file,
+        writer.write_kv_data_to_file,
+        writer.write_tensors_to_file,
+        writer.close,
+    ):
+        write()
+    with pytest.raises(UserError, match=r"Q8_K is not yet implemented\. Give another quantisation"):
+        load_model(str(tmp_path / "model.gguf"))
 
 
 def test_a_fingerprint_is_of_the_content(copied: Folder, tiny_folder: Folder) -> None:

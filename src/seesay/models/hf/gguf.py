@@ -41,9 +41,10 @@ def convert_gguf(path: Path) -> Path:
         except UserError:
             raise
         except Exception as error:
-            raise UserError(
-                f"Could not read '{path}' as a GGUF model: {first_line(error)}"
-            ) from error
+            sentence = f"Could not read '{path}' as a GGUF model: {first_line(error)}"
+            if isinstance(error, NotImplementedError):
+                sentence += ". Give another quantisation of the model, such as Q4_K_M or Q8_0."
+            raise UserError(sentence) from error
         # once saved, random weights would pass for the file's
         refuse_missing(path.name, sorted(report["missing_keys"]))
         if unused := unused_parts(path.name, model, report["unexpected_keys"]):

@@ -133,8 +133,9 @@ def facts_of(
         for path, part in zip(paths, counts, strict=True):
             pq.write_table(part, path)
         with open_database(folder, workers) as connection:
-            facts = pair_facts(connection, paths, fact_type, thresholds)
-            return pa.concat_tables([schema(fact_type).empty_table(), *facts])
+            tables = [schema(fact_type).empty_table()]
+            tables += pair_facts(connection, paths, fact_type, thresholds)
+            return pa.concat_tables(tables)
 
 
 @st.composite

@@ -129,11 +129,11 @@ def count_colors(
         SELECT a, label, sum(count)::BIGINT, {EXAMPLES}
         FROM counts GROUP BY a, label
     """
-    counts = connection.read_parquet(list(map(str, tables)))
+    connection.read_parquet(list(map(str, tables))).create_view("counts")
     color_counts: dict[str, list[int]] = {}
     answers: dict[str, int] = {}
     examples: dict[str, list[str]] = {}
-    for name, label, count, pictures in counts.query("counts", query).fetchall():
+    for name, label, count, pictures in connection.execute(query).fetchall():
         # The label after all colours counts answers, since one may name two colours.
         if label == len(COLORS):
             answers[name] = count

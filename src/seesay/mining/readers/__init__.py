@@ -213,10 +213,10 @@ def _drop_duplicates(parts: Sequence[Path], folder: Path, workers: int) -> list[
             open_database(folder, workers) as connection,
             atomic_write(listed) as unfinished,
         ):
-            pictures = connection.read_parquet(
+            connection.read_parquet(
                 list(map(str, parts)), filename=True, file_row_number=True
-            )
-            pictures.query("pictures", query).write_parquet(str(unfinished))
+            ).create_view("pictures")
+            connection.sql(query).write_parquet(str(unfinished))
     duplicates: list[dict[str, Any]] = pq.read_table(listed).to_pylist() if parts else []
     for file, rows in group_by(duplicates, lambda row: str(row["part"])).items():
         part = folder / file

@@ -17,7 +17,7 @@ from seesay.mining import places as place_rules
 from seesay.mining import sizes as size_rules
 from seesay.mining.choices import SizeRule, SpaceRule
 from seesay.mining.facts import Thresholds, pair_facts
-from seesay.mining.observations import COUNTS, count
+from seesay.mining.observations import COUNTS, SMALLEST_ID, count
 from seesay.mining.queries import open_database
 from seesay.mining.records import SCHEMA
 from seesay.mining.regions import DEPTHS, flatten
@@ -131,7 +131,9 @@ def facts_of(
         folder = Path(name)
         paths = [folder / f"{i}.parquet" for i in range(len(counts))]
         for path, part in zip(paths, counts, strict=True):
-            pq.write_table(part, path)
+            ids = part["examples"].combine_chunks().flatten().to_pylist()
+            note = {SMALLEST_ID: min(ids, default="")}
+            pq.write_table(part.replace_schema_metadata(note), path)
         with open_database(folder, workers) as connection:
             tables = [schema(fact_type).empty_table()]
             tables += pair_facts(connection, paths, fact_type, thresholds)

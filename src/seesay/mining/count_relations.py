@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from seesay import cluster
@@ -26,7 +27,7 @@ from seesay.files import atomic_write, refuse_other_settings
 from seesay.metrics.base import IntArray
 from seesay.mining import fingerprints, places, sizes
 from seesay.mining.choices import MIN_REGIONS, SIZE_CLASSES, SizeRule, SpaceRule
-from seesay.mining.observations import COUNTS, LABELS, Observations, count
+from seesay.mining.observations import COUNTS, LABELS, SMALLEST_ID, Observations, count
 from seesay.mining.parts import has_note, read_note, write_note
 from seesay.mining.records import read_batches
 from seesay.mining.region_names import NameRules, rename_regions
@@ -37,8 +38,6 @@ from seesay.progress import ProgressCallback
 BATCH = 1 << 15
 """Pictures whose relations a worker holds in memory."""
 SETTINGS = "counting.json"
-_EXAMPLE_IDS = "examples.list.element"
-"""The column, as Parquet names it, of which the smallest value can be read without the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,18 +157,22 @@ class PartCounter:
     def __call__(self, path: Path) -> None:
         bad: Counter[str] = Counter()
         pictures = 0
+        smallest_ids = []
         with ExitStack() as files:
             writers = {}
             for kind in LABELS:
                 table_path = _table_path(self._folder, path, kind)
                 unfinished = files.enter_context(atomic_write(table_path))
-                writer = pq.ParquetWriter(unfinished, COUNTS, write_statistics=[_EXAMPLE_IDS])
+                writer = pq.ParquetWriter(unfinished, COUNTS, write_statistics=False)
                 writers[kind] = files.enter_context(writer)
             for batch in read_batches(path, rows=BATCH):
                 pictures += batch.num_rows
+                smallest_ids.append(pc.min(batch.column("id")).as_py())
                 tables = self._count(pa.Table.from_batches([batch]), bad)
                 for kind, counts in tables.items():
                     writers[kind].write_table(counts)
+            for writer in writers.values():
+                writer.add_key_value_metadata({SMALLEST_ID: min(smallest_ids, default="")})
         write_note(self._folder, path, pictures, bad)
 
     def _count(self, table: pa.Table, bad: Counter[str]) -> dict[str, pa.Table]:

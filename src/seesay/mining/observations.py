@@ -41,6 +41,9 @@ COUNTS = pa.schema(
 """How often each label was observed for a pair of names, in alphabetical order, in a kind of
 scenes. There is a table of each kind of counts."""
 
+SMALLEST_ID = "smallest_id"
+"""What the file of a table of counts says of its pictures, among the notes on its columns."""
+
 
 class Observations(NamedTuple):
     """Relations seen in single pictures: arrays with one element per relation."""

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from seesay.errors import UserError
 from seesay.metrics.base import IntArray
-from seesay.mining.observations import COUNTS, MAX_EXAMPLES, group_starts
+from seesay.mining.observations import COUNTS, MAX_EXAMPLES, SMALLEST_ID, group_starts
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -169,9 +169,6 @@ def _pair_numbers(batch: pa.RecordBatch, word_numbers: dict[str, int]) -> IntArr
 
 
 def _smallest_id(path: Path) -> str:
-    """Return a text that is not larger than the id of any example of a part."""
-    metadata = pq.read_metadata(path)
-    column = COUNTS.names.index("examples")
-    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    statistics = [group.column(column).statistics for group in groups]
-    return min((each.min for each in statistics if each and each.has_min_max), default="")
+    """Return a text that is not larger than the id of any picture of a part."""
+    notes = pq.read_metadata(path).metadata or {}
+    return notes.get(SMALLEST_ID.encode(), b"").decode()

@@ -170,5 +170,5 @@ def _pair_numbers(batch: pa.RecordBatch, word_numbers: dict[str, int]) -> IntArr
 
 def _smallest_id(path: Path) -> str:
     """Return a text that is not larger than the id of any picture of a part."""
-    notes = pq.read_metadata(path).metadata or {}
+    notes: dict[bytes, bytes] = pq.read_metadata(path).metadata or {}
     return notes.get(SMALLEST_ID.encode(), b"").decode()

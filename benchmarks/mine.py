@@ -72,7 +72,10 @@ def main() -> None:
             start = time.perf_counter()
             count_part(sample)
             times.append(time.perf_counter() - start)
-        ours = pq.read_table(folder / f"{sample.stem}.counts.parquet").to_pylist()
+        ours = {
+            kind: pq.read_table(folder / f"{sample.stem}.{kind}.parquet").to_pylist()
+            for kind in LABELS
+        }
         same = as_counter(ours, "sizes") == plain[0] and as_counter(ours, "places") == plain[1]
         print(
             f"{options.peer_images:,} pictures: the same counts of every pair: "
@@ -246,10 +249,10 @@ def through(
     return signs.pop() if len(signs) == 1 else None
 
 
-def as_counter(counts: list[dict[str, Any]], kind: str) -> Counter[Key]:
+def as_counter(counts: dict[str, list[dict[str, Any]]], kind: str) -> Counter[Key]:
     """Our counts in the loop's format."""
     signs = "><" if LABELS[kind] == 2 else ">=<"
-    rows = [row for row in counts if row["kind"] == kind]
+    rows = counts[kind]
     return Counter(
         {(row["scene"], row["a"], row["b"], signs[row["label"]]): row["count"] for row in rows}
     )

@@ -17,11 +17,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from seesay.data import knowledge
@@ -34,6 +36,7 @@ from seesay.mining.colors import color_facts, colors_by_pixels
 from seesay.mining.depth_maps import region_depths
 from seesay.mining.facts import PUBLISHED, Thresholds, pair_facts
 from seesay.mining.observations import count
+from seesay.mining.queries import open_database
 from seesay.mining.records import SCHEMA
 from seesay.mining.regions import DEPTHS, flatten
 from seesay.mining.rooms import RoomTruth, elevation, larger, snapshots
@@ -222,9 +225,11 @@ def places(table: pa.Table, rule: str) -> pa.Table:
 def facts_of(counts: pa.Table, fact_type: type[knowledge.Fact]) -> list[knowledge.Fact]:
     """What follows from the counts."""
     thresholds = Thresholds(MIN_SEEN, MIN_SEEN, MIN_RELATION)
-    with duckdb.connect() as connection:
-        connection.register("counts", counts)
-        tables = list(pair_facts(connection, fact_type, thresholds))
+    with TemporaryDirectory() as name:
+        path = Path(name) / "counts.parquet"
+        pq.write_table(counts, path)
+        with open_database(path.parent) as connection:
+            tables = list(pair_facts(connection, [path], fact_type, thresholds))
     return [fact for table in tables for fact in knowledge.from_table(table, fact_type)]
 
 

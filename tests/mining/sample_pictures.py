@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
+from seesay.data.knowledge import Fact, schema
 from seesay.mining import places as place_rules
 from seesay.mining import sizes as size_rules
 from seesay.mining.choices import SizeRule, SpaceRule
-from seesay.mining.observations import COUNTS, count
+from seesay.mining.facts import Thresholds, pair_facts
+from seesay.mining.observations import COUNTS, SMALLEST_ID, count
+from seesay.mining.queries import open_database
 from seesay.mining.records import SCHEMA
 from seesay.mining.regions import DEPTHS, flatten
 
@@ -111,21 +116,28 @@ def listed(counts: pa.Table, signs: str) -> LabelCounts:
 Row = tuple[str, str, str, int, int]
 
 
-def counted(kind: str, *rows: Row) -> pa.Table:
+def counted(*rows: Row) -> pa.Table:
     """Counts of (scene, a, b, label, count), an example each."""
     names = ("scene", "a", "b", "label", "count")
-    dicts = [
-        {"kind": kind, "examples": [f"{row[3]}.jpg"], **dict(zip(names, row, strict=True))}
-        for row in rows
-    ]
+    dicts = [{"examples": [f"{row[3]}.jpg"], **dict(zip(names, row, strict=True))} for row in rows]
     return pa.Table.from_pylist(dicts, schema=COUNTS)
 
 
-def as_view(*counts: pa.Table) -> duckdb.DuckDBPyConnection:
-    """A connection whose view `counts` is these tables together."""
-    connection = duckdb.connect()
-    connection.register("counts", pa.concat_tables(counts).unify_dictionaries())
-    return connection
+def facts_of(
+    fact_type: type[Fact], thresholds: Thresholds, *counts: pa.Table, workers: int = 1
+) -> pa.Table:
+    """The facts that follow from the counts of all parts, as one table."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        paths = [folder / f"{i}.parquet" for i in range(len(counts))]
+        for path, part in zip(paths, counts, strict=True):
+            ids = part["examples"].combine_chunks().flatten().to_pylist()
+            note = {SMALLEST_ID: min(ids, default="")}
+            pq.write_table(part.replace_schema_metadata(note), path)
+        with open_database(folder, workers) as connection:
+            tables = [schema(fact_type).empty_table()]
+            tables += pair_facts(connection, paths, fact_type, thresholds)
+            return pa.concat_tables(tables)
 
 
 @st.composite

@@ -16,6 +16,7 @@ from tests.mining.test_pipeline import mine_boxes, small
 
 from seesay.errors import UserError
 from seesay.files import lock_folder
+from seesay.mining.observations import LABELS
 from seesay.mining.pipeline import mine
 from seesay.mining.rooms import write_rooms
 
@@ -72,7 +73,7 @@ def test_a_damaged_state_file_is_one_sentence(mined: tuple[Path, Path], name: st
 
 @pytest.mark.parametrize(
     "name",
-    ["pictures/part-00000.parquet", "counts/part-00000.counts.parquet"],
+    ["pictures/part-00000.parquet", *(f"counts/part-00000.{kind}.parquet" for kind in LABELS)],
 )
 def test_a_damaged_table_is_one_sentence(mined: tuple[Path, Path], name: str) -> None:
     annotation, output = mined

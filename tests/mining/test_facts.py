@@ -4,35 +4,21 @@ from __future__ import annotations
 
 import errno
 from pathlib import Path
-from typing import Any
 
 import duckdb
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.mining.sample_pictures import as_view, counted
+from tests.mining.sample_pictures import counted, facts_of
 
 from seesay.data import knowledge
 from seesay.data.knowledge import PlaceFact, SizeFact
-from seesay.mining.facts import (
-    Thresholds,
-    pair_facts,
-    transitive_sizes,
-    without_subtypes,
-)
-from seesay.mining.queries import open_tables
-
-
-def facts_of(counts: pa.Table, fact_type: Any, thresholds: Thresholds | None = None) -> pa.Table:
-    """All facts that follow from the counts, as one table."""
-    return pa.concat_tables(pair_facts(as_view(counts), fact_type, thresholds or Thresholds()))
+from seesay.mining.facts import PUBLISHED, Thresholds, transitive_sizes, without_subtypes
+from seesay.mining.queries import open_database
 
 
 def test_sizes_need_a_hundred_pictures_and_a_majority_of_seven_in_ten() -> None:
     counts = counted(
-        "sizes",
         ("", "bus", "cup", 0, 70),
         ("", "bus", "cup", 1, 30),
         ("", "bus", "dog", 0, 69),
@@ -40,23 +26,24 @@ def test_sizes_need_a_hundred_pictures_and_a_majority_of_seven_in_ten() -> None:
         ("", "cup", "dog", 1, 99),
         ("", "cup", "elk", 1, 100),
     )
-    assert knowledge.from_table(facts_of(counts, SizeFact), SizeFact) == [
+    assert knowledge.from_table(facts_of(SizeFact, PUBLISHED, counts), SizeFact) == [
         SizeFact("bus", "cup", 70, 30, (">",), ("0.jpg",)),
         SizeFact("cup", "bus", 30, 70, ("<",), ("0.jpg",)),
         SizeFact("cup", "elk", 0, 100, ("<",), ("1.jpg",)),
         SizeFact("elk", "cup", 100, 0, (">",), ("1.jpg",)),
     ]
-    assert set(without_subtypes(facts_of(counts, SizeFact), {"elk"})["a"].to_pylist()) == {
+    assert set(
+        without_subtypes(facts_of(SizeFact, PUBLISHED, counts), {"elk"})["a"].to_pylist()
+    ) == {
         "bus",
         "cup",
     }
-    more = knowledge.from_table(facts_of(counts, SizeFact, Thresholds(size=99)), SizeFact)
+    more = knowledge.from_table(facts_of(SizeFact, Thresholds(size=99), counts), SizeFact)
     assert ("cup", "dog") in {(fact.a, fact.b) for fact in more}
 
 
 def test_places_need_ten_of_a_relation_and_a_hundred_in_all() -> None:
     counts = counted(
-        "places",
         ("kitchen", "lamp", "sink", 0, 95),
         ("kitchen", "lamp", "sink", 1, 9),
         ("kitchen", "lamp", "sink", 2, 12),
@@ -70,7 +57,7 @@ def test_places_need_ten_of_a_relation_and_a_hundred_in_all() -> None:
     )
     # kitchen: 95 + 12 (the 9 count as none), 0.89 and 0.11; office's lamp and sink: 95 in all;
     # its door and sink: 0.4, 0.3, 0.3, each typical (0.2 or more), so they are dropped
-    assert knowledge.from_table(facts_of(counts, PlaceFact), PlaceFact) == [
+    assert knowledge.from_table(facts_of(PlaceFact, PUBLISHED, counts), PlaceFact) == [
         PlaceFact("kitchen", "lamp", "sink", 95, 0, 12, (">",), ("0.jpg",)),
         PlaceFact("kitchen", "sink", "lamp", 12, 0, 95, ("<",), ("0.jpg",)),
         PlaceFact("office", "door", "lamp", 0, 60, 40, ("=", "<"), ("1.jpg",)),
@@ -125,9 +112,7 @@ def test_transitive_closure_equals_walking_the_chains(
     ],
 )
 def test_full_disk_is_not_reported_as_damage(error: str, number: int, tmp_path: Path) -> None:
-    table = tmp_path / "counts.parquet"
-    pq.write_table(counted("sizes", ("", "bus", "cup", 0, 70)), table)
-    with pytest.raises(OSError, match="temporary") as raised, open_tables("counts", [table]):
+    with pytest.raises(OSError, match="temporary") as raised, open_database(tmp_path):
         raise getattr(duckdb, error)(
             "No space left on device" if number == errno.ENOSPC else "too much"
         )

@@ -169,10 +169,10 @@ def test_two_shares_of_one_number_that_differ_are_refused(
         mine(specs["parquet"], tmp_path / "parts", shard=f"{number}/2", **BOXES)
     shares = find_shards([tmp_path / "parts"])
     merge_work(shares, tmp_path / "merged")
-    counts = tmp_path / "parts/shard-1-of-2/work/counts/part-00000.counts.parquet"
-    shutil.copy(counts.with_name("part-00002.counts.parquet"), f"{counts}.other")
+    counts = tmp_path / "parts/shard-1-of-2/work/counts/part-00000.sizes.parquet"
+    shutil.copy(counts.with_name("part-00002.sizes.parquet"), f"{counts}.other")
     Path(f"{counts}.other").replace(counts)
-    with pytest.raises(UserError, match=r"part-00000.counts.parquet differs from "):
+    with pytest.raises(UserError, match=r"part-00000.sizes.parquet differs from "):
         merge_work(shares, tmp_path / "merged")
 
 

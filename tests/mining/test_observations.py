@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
 from random import Random
-from tempfile import TemporaryDirectory
 from typing import Any
 
+import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.mining.sample_pictures import DepthRegion, as_view, pictures, row, size_counts, table
+from tests.mining.sample_pictures import DepthRegion, facts_of, pictures, row, size_counts, table
 
 from seesay.data.knowledge import SizeFact
 from seesay.mining import sizes
 from seesay.mining.choices import SizeRule
-from seesay.mining.facts import EXAMPLES, Thresholds, pair_facts
+from seesay.mining.facts import EXAMPLES, Thresholds
 from seesay.mining.observations import COUNTS, MAX_EXAMPLES, count
-from seesay.mining.queries import open_tables
 from seesay.mining.regions import flatten
 
 REGIONS = [
@@ -34,7 +32,9 @@ def content(*counts: pa.Table) -> list[tuple[Any, ...]]:
         SELECT scene, a, b, label, sum(count), {EXAMPLES}
         FROM counts GROUP BY scene, a, b, label ORDER BY ALL
     """
-    return as_view(*counts).execute(query).fetchall()
+    with duckdb.connect() as connection:
+        connection.register("counts", pa.concat_tables(counts).unify_dictionaries())
+        return connection.execute(query).fetchall()
 
 
 @pytest.mark.seconds
@@ -51,23 +51,25 @@ def test_counts_do_not_depend_on_batches_or_order(
     counts = [size_counts(part, "boxes") for part in dealt if part.num_rows]
     assert content(*counts, COUNTS.empty_table()) == content(whole)
     lowest = Thresholds(1, 1, 1)
-    with TemporaryDirectory() as name:
-        paths = [Path(name) / f"{i}.parquet" for i in range(len(counts))]
-        for path, part in zip(paths, counts, strict=True):
-            pq.write_table(part, path)
-        with open_tables("counts", paths, workers=2) as connection:
-            facts = [
-                fact
-                for facts in pair_facts(connection, SizeFact, lowest)
-                for fact in facts.to_pylist()
-            ]
-    at_once = [
-        fact for facts in pair_facts(as_view(whole), SizeFact, lowest) for fact in facts.to_pylist()
-    ]
-    assert facts == at_once
+    facts = facts_of(SizeFact, lowest, *counts, COUNTS.empty_table(), workers=2).to_pylist()
+    assert facts == facts_of(SizeFact, lowest, whole).to_pylist()
     assert [(fact["a"], fact["b"]) for fact in facts] == sorted(
         (fact["a"], fact["b"]) for fact in facts
     )
+
+
+@pytest.mark.parametrize("part_count", [1, 2, 5, 9])
+def test_examples_of_all_parts_are_the_smallest_ids(part_count: int) -> None:
+    """Whichever part has them, and however rare a pair is in the parts that begin early."""
+    ids = [f"{number:02d}" for number in range(40)]
+    Random(part_count).shuffle(ids)
+    without_a = [replace(REGIONS[0], name="g"), *REGIONS[1:]]
+    rows = [row(REGIONS if int(name) % 3 else without_a, name) for name in ids]
+    counts = [size_counts(table(rows[i::part_count]), "boxes") for i in range(part_count)]
+    facts = facts_of(SizeFact, Thresholds(1, 1, 1), *counts).to_pylist()
+    examples = {(fact["a"], fact["b"]): fact["examples"] for fact in facts}
+    assert examples["a", "f"] == examples["f", "a"] == ["01", "02", "04"]
+    assert examples["b", "f"] == ["00", "01", "02"]
 
 
 def test_examples_are_the_smallest_ids() -> None:

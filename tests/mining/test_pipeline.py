@@ -25,6 +25,7 @@ from seesay.mining import count_relations, pipeline, rooms
 from seesay.mining.caption_nouns import count_names, frequent_names
 from seesay.mining.count_relations import CountingConfig
 from seesay.mining.facts import Thresholds
+from seesay.mining.observations import COUNTS, LABELS
 from seesay.mining.pipeline import MiningResult, mine, picture_files
 from seesay.mining.region_names import NameRules
 from seesay.mining.write_knowledge import write_facts
@@ -337,8 +338,11 @@ def test_strict_labels(tmp_path: Path) -> None:
         ("", "box", "cup", 0, 8),
         ("", "box", "cup", 1, 2),
     ]
-    pq.write_table(counted("sizes", *rows), tmp_path / "part.counts.parquet")
-    counts = count_relations.CountedParts([tmp_path / "part.counts.parquet"], 10, Counter())
+    tables = {kind: [tmp_path / f"part.{kind}.parquet"] for kind in LABELS}
+    pq.write_table(counted(*rows), tables["sizes"][0])
+    for kind in ("places", "colors"):
+        pq.write_table(COUNTS.empty_table(), tables[kind][0])
+    counts = count_relations.CountedParts(tables, 10, Counter())
     written = [
         write_facts(tmp_path, counts, Thresholds(1, 1, 1, 1, rule))[0]["sizes"]
         for rule in ("published", "paper")
@@ -483,7 +487,7 @@ def test_batches_and_threads_change_nothing(
     monkeypatch.setattr(count_relations, "BATCH", 7)
     bit_by_bit = count_relations.count_parts(parts, tmp_path / "bit-by-bit", CountingConfig())
     for workers, counts in ((1, at_once), (2, bit_by_bit)):
-        folder = counts.tables[0].parent
+        folder = counts.tables["sizes"][0].parent
         assert write_facts(folder, counts, Thresholds(2, 2, 1), workers=workers)[0]["places"] > 100
         assert not (folder / "temporary").exists()
     for name in ("sizes.parquet", "places.parquet"):

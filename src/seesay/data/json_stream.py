@@ -54,7 +54,7 @@ def parse_json(text: str | bytes) -> Any:
             parse_float=_parse_float,
             object_pairs_hook=_build_object,
         )
-        _refuse_deep(value)
+        _refuse_deep(value, text)
         # Only an escape can smuggle half a pair in; encoding is what would fail later.
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()
@@ -63,8 +63,14 @@ def parse_json(text: str | bytes) -> Any:
     return value
 
 
-def _refuse_deep(value: Any) -> None:
-    """Refuse what is nested deeper than any table or annotation: who reads it may recurse."""
+def _refuse_deep(value: Any, text: str, start: int = 0, end: int | None = None) -> None:
+    """Refuse what is nested deeper than any table or annotation: who reads it may recurse.
+
+    `text`: where the value stands, from `start` to `end`.
+    """
+    # Every level has a bracket: where there are few, nothing has to be walked.
+    if text.count("[", start, end) + text.count("{", start, end) < MOST_NESTED:
+        return
     level = [value]
     for _ in range(MOST_NESTED):
         level = [child for item in level for child in _children(item)]
@@ -239,7 +245,7 @@ class _Text:
         while True:
             try:
                 value, end = self._decode(self._buffer, self._at)
-                _refuse_deep(value)
+                _refuse_deep(value, self._buffer, self._at, end)
             except json.JSONDecodeError as error:
                 # An error near the buffer's end may only mean that the value goes on in the file.
                 near_end = error.pos > len(self._buffer) - _NEAR

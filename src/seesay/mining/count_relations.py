@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from seesay import cluster
@@ -25,7 +27,7 @@ from seesay.files import atomic_write, refuse_other_settings
 from seesay.metrics.base import IntArray
 from seesay.mining import fingerprints, places, sizes
 from seesay.mining.choices import MIN_REGIONS, SIZE_CLASSES, SizeRule, SpaceRule
-from seesay.mining.observations import COUNTS, Observations, count
+from seesay.mining.observations import COUNTS, LABELS, SMALLEST_ID, Observations, count
 from seesay.mining.parts import has_note, read_note, write_note
 from seesay.mining.records import read_batches
 from seesay.mining.region_names import NameRules, rename_regions
@@ -35,8 +37,6 @@ from seesay.progress import ProgressCallback
 
 BATCH = 1 << 15
 """Pictures whose relations a worker holds in memory."""
-ROW_GROUP = 1 << 16
-"""Counts of which some can be read without the others: those of a range of first names."""
 SETTINGS = "counting.json"
 
 
@@ -81,7 +81,8 @@ class CountingConfig:
 class CountedParts:
     """The counts of all parts."""
 
-    tables: list[Path]
+    tables: dict[str, list[Path]]
+    """By kind of counts."""
     pictures: int
     bad: Counter[str]
     """What could not be used, by reason."""
@@ -124,7 +125,7 @@ def count_parts(
     for path in parts:
         bad.update(read_note(folder, path).bad)
     return CountedParts(
-        tables=[_table_path(folder, path) for path in parts],
+        tables={kind: [_table_path(folder, path, kind) for path in parts] for kind in LABELS},
         pictures=total,
         bad=bad,
         counted_now=counted_now,
@@ -156,18 +157,26 @@ class PartCounter:
     def __call__(self, path: Path) -> None:
         bad: Counter[str] = Counter()
         pictures = 0
-        with (
-            atomic_write(_table_path(self._folder, path)) as unfinished,
-            pq.ParquetWriter(unfinished, COUNTS, write_statistics=["kind", "a"]) as writer,
-        ):
+        smallest_ids = []
+        with ExitStack() as files:
+            writers = {}
+            for kind in LABELS:
+                table_path = _table_path(self._folder, path, kind)
+                unfinished = files.enter_context(atomic_write(table_path))
+                writer = pq.ParquetWriter(unfinished, COUNTS, write_statistics=False)
+                writers[kind] = files.enter_context(writer)
             for batch in read_batches(path, rows=BATCH):
                 pictures += batch.num_rows
-                for counts in self._count(pa.Table.from_batches([batch]), bad):
-                    writer.write_table(counts, ROW_GROUP)
+                smallest_ids.append(pc.min(batch.column("id")).as_py())
+                tables = self._count(pa.Table.from_batches([batch]), bad)
+                for kind, counts in tables.items():
+                    writers[kind].write_table(counts)
+            for writer in writers.values():
+                writer.add_key_value_metadata({SMALLEST_ID: min(smallest_ids, default="")})
         write_note(self._folder, path, pictures, bad)
 
-    def _count(self, table: pa.Table, bad: Counter[str]) -> list[pa.Table]:
-        """Return the counts of a batch, one table of each kind.
+    def _count(self, table: pa.Table, bad: Counter[str]) -> dict[str, pa.Table]:
+        """Return the counts of a batch by kind.
 
         Adds to `bad` what could not be used, by reason.
         """
@@ -182,24 +191,24 @@ class PartCounter:
         sized = with_names_of(regions, annotated) if config.select else regions
         measure = config.size_measure
         partitions = config.depth_partitions
-        counts = [
-            count(
+        counts = {
+            "sizes": count(
                 "sizes",
                 sizes.compare(sized, measure, config.min_regions, config.classes),
                 sized,
                 once_per_picture=measure.once_per_picture,
             ),
-            count(
+            "places": count(
                 "places",
                 places.compare(regions, partitions),
                 regions,
                 by_scene=True,
                 once_per_picture=partitions.once_per_picture,
             ),
-        ]
+        }
         if colors is not None:
             observations = _color_observations(colors, regions.offsets, regions.names)
-            counts.append(count("colors", [observations], regions))
+            counts["colors"] = count("colors", [observations], regions)
         return counts
 
 
@@ -220,14 +229,15 @@ def _color_observations(
 
 def _is_done(folder: Path, part: Path, pictures: int) -> bool:
     """Return whether a part was counted with all its pictures, and its counts are still there."""
-    if not has_note(folder, part) or not _table_path(folder, part).is_file():
+    tables = [_table_path(folder, part, kind) for kind in LABELS]
+    if not has_note(folder, part) or not all(table.is_file() for table in tables):
         return False
     # Shares of a mining have counted pictures that others have too; these are then dropped.
     return read_note(folder, part).pictures == pictures
 
 
-def _table_path(folder: Path, part: Path) -> Path:
-    return folder / f"{part.stem}.counts.parquet"
+def _table_path(folder: Path, part: Path, kind: str) -> Path:
+    return folder / f"{part.stem}.{kind}.parquet"
 
 
 def check_settings(

@@ -1,15 +1,15 @@
 """Facts from counts: thresholds, typical labels, complements, exclusion of subtypes, transitive
 closure.
 
-Counts are the view `counts` of a DuckDB connection, with the columns of `observations.COUNTS`: the
-tables of all parts, of which DuckDB holds no more in memory than it is allowed to.
+Counts are tables with the columns of `observations.COUNTS`, one of each part, of which DuckDB holds
+no more in memory than it is allowed to.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ from seesay.metrics.typical_labels import typical_size_labels, typical_space_lab
 from seesay.mining.choices import MIN_ANSWERS, MIN_RELATION, MIN_SEEN, LabelRule
 from seesay.mining.colors import color_facts
 from seesay.mining.observations import MAX_EXAMPLES
+from seesay.mining.pair_counts import group_pairs
 from seesay.tasks.viphy.derived_sets import smaller_pairs
 
 if TYPE_CHECKING:
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 BATCH = 1 << 14
 """Facts in memory."""
-RANGE = 1 << 22
-"""Counts that are grouped at once: the examples of a group stay in memory."""
 # Each part's list of examples is sorted. The three smallest ids of all are within the three lists
 # that begin with the smallest ids, so DuckDB need not keep more of them.
 EXAMPLES = f"list_sort(flatten(min(examples, {MAX_EXAMPLES})))[:{MAX_EXAMPLES}]"
@@ -66,8 +65,6 @@ PUBLISHED = Thresholds()
 class _PairTable(NamedTuple):
     """How a table of pairs is made of counts."""
 
-    kind: str
-    """The kind of the counts."""
     columns: tuple[str, ...]
     """The columns, one per label, from a label to its opposite."""
     labels: tuple[str, ...]
@@ -77,13 +74,14 @@ class _PairTable(NamedTuple):
 
 
 _PAIR_TABLES: dict[type, _PairTable] = {
-    SizeFact: _PairTable("sizes", ("larger", "smaller"), SIZES, typical_size_labels),
-    PlaceFact: _PairTable("places", ("above", "level", "below"), PLACES, typical_space_labels),
+    SizeFact: _PairTable(("larger", "smaller"), SIZES, typical_size_labels),
+    PlaceFact: _PairTable(("above", "level", "below"), PLACES, typical_space_labels),
 }
 
 
 def pair_facts(
-    counts: DuckDBPyConnection,
+    connection: DuckDBPyConnection,
+    tables: Sequence[Path],
     fact_type: type[Fact],
     thresholds: Thresholds = PUBLISHED,
 ) -> Iterator[pa.Table]:
@@ -95,11 +93,11 @@ def pair_facts(
     pair_table = _PAIR_TABLES[fact_type]
     columns = pair_table.columns
     if fact_type is SizeFact:
-        _group_pairs(counts, pair_table, thresholds.size, min_relation=0)
+        group_pairs(connection, tables, columns, thresholds.size, min_relation=0)
     else:
-        _group_pairs(counts, pair_table, thresholds.place, thresholds.relation)
+        group_pairs(connection, tables, columns, thresholds.place, thresholds.relation)
     # The complement of each pair is added, as published (section 3.2): labels are balanced.
-    reader: Any = counts.sql(
+    reader: Any = connection.sql(
         f"""
         SELECT scene, a, b, {", ".join(columns)}, examples FROM pairs
         UNION ALL
@@ -113,89 +111,29 @@ def pair_facts(
         shares = observed / observed.sum(axis=1, keepdims=True)
         is_typical = pair_table.typical(shares, strict=thresholds.strict) > 0
         is_informative = is_typical.any(axis=1) & ~is_typical.all(axis=1)
-        typical_names = [list(compress(pair_table.labels, row)) for row in is_typical]
-        table = pa.Table.from_batches([batch]).append_column(
-            "typical",
-            pa.array(typical_names, pa.list_(pa.string())),
-        )
+        ends = np.cumsum(is_typical.sum(axis=1), dtype=np.int32)
+        typical_labels = pa.array(np.take(pair_table.labels, np.nonzero(is_typical)[1]))
+        typical = pa.ListArray.from_arrays(np.append(np.int32(0), ends), typical_labels)
+        table = pa.Table.from_batches([batch]).append_column("typical", typical)
         yield table.filter(pa.array(is_informative)).select(schema.names).cast(schema)
 
 
-def _group_pairs(
-    counts: DuckDBPyConnection,
-    pair_table: _PairTable,
-    min_seen: int,
-    min_relation: int,
-) -> None:
-    """Write the frequent pairs of all parts into the temporary table `pairs`.
-
-    `min_seen`: how often a pair must be seen in a scene.
-    `min_relation`: how often each of its relations must be seen, to count at all.
-    """
-    sums = [
-        f"coalesce(sum(count) FILTER (label = {i}), 0)::BIGINT AS {name}"
-        for i, name in enumerate(pair_table.columns)
-    ]
-    # Rare pairs, which are most of all, are dropped before examples are gathered. The total is
-    # compared again at the end, without the relations that are too rare.
-    query = f"""
-        WITH of_kind AS (
-            SELECT * FROM counts WHERE kind = $kind AND a BETWEEN $low AND $high
-        ), frequent AS MATERIALIZED (
-            SELECT scene, a, b FROM of_kind GROUP BY ALL HAVING sum(count) >= $min_seen
-        ), relations AS (
-            SELECT scene, a, b, label, sum(count) AS count, {EXAMPLES} AS examples
-            FROM of_kind SEMI JOIN frequent USING (scene, a, b)
-            GROUP BY ALL HAVING sum(count) >= $min_relation
-        )
-        SELECT
-            scene, a, b, {", ".join(sums)},
-            first(examples ORDER BY count DESC, label) AS examples
-        FROM relations GROUP BY ALL HAVING sum(count) >= $min_seen
-    """
-    minima = {"min_seen": max(min_seen, 1), "min_relation": min_relation}
-    target = "CREATE OR REPLACE TEMPORARY TABLE pairs AS"
-    for low, high in _name_ranges(counts, pair_table.kind):
-        parameters = {
-            "kind": pair_table.kind,
-            "low": low,
-            "high": high,
-            **minima,
-        }
-        counts.execute(target + query, parameters)
-        target = "INSERT INTO pairs"
-
-
-def _name_ranges(counts: DuckDBPyConnection, kind: str) -> list[tuple[str, str]]:
-    """Return ranges of first names that have about `RANGE` counts each.
-
-    A range is its first and its last name. There is at least one, which may be empty, so that the
-    table of pairs exists.
-    """
-    query = """
-        SELECT min(a), max(a) FROM (
-            SELECT a, sum(count(*)) OVER (ORDER BY a) // $rows AS number
-            FROM counts WHERE kind = $kind GROUP BY a
-        ) GROUP BY number
-    """
-    ranges: list[tuple[str, str]] = counts.execute(query, {"kind": kind, "rows": RANGE}).fetchall()
-    return ranges or [("", "")]
-
-
 def count_colors(
-    counts: DuckDBPyConnection,
+    connection: DuckDBPyConnection,
+    tables: Sequence[Path],
     subtypes: Mapping[str, Sequence[str]],
     thresholds: Thresholds = PUBLISHED,
 ) -> list[ColorFact] | None:
     """Return the colours of objects; None where no colours were counted."""
     query = f"""
         SELECT a, label, sum(count)::BIGINT, {EXAMPLES}
-        FROM counts WHERE kind = 'colors' GROUP BY a, label
+        FROM counts GROUP BY a, label
     """
+    connection.read_parquet(list(map(str, tables))).create_view("counts")
     color_counts: dict[str, list[int]] = {}
     answers: dict[str, int] = {}
     examples: dict[str, list[str]] = {}
-    for name, label, count, pictures in counts.execute(query).fetchall():
+    for name, label, count, pictures in connection.execute(query).fetchall():
         # The label after all colours counts answers, since one may name two colours.
         if label == len(COLORS):
             answers[name] = count

@@ -30,7 +30,6 @@ two colours."""
 _WORDS = pa.dictionary(pa.int32(), pa.string())
 COUNTS = pa.schema(
     [
-        ("kind", _WORDS),
         ("scene", _WORDS),
         ("a", _WORDS),
         ("b", _WORDS),
@@ -40,7 +39,10 @@ COUNTS = pa.schema(
     ]
 )
 """How often each label was observed for a pair of names, in alphabetical order, in a kind of
-scenes."""
+scenes. There is a table of each kind of counts."""
+
+SMALLEST_ID = "smallest_id"
+"""What the file of a table of counts says of its pictures, among the notes on its columns."""
 
 
 class Observations(NamedTuple):
@@ -132,12 +134,14 @@ def count(
         LABELS[kind],
         len(regions),
     )
-    packed = np.ravel_multi_index((a, b, scene, label, rank[picture]), shape)
-    distinct, repeats = np.unique(packed, return_counts=True)
+    packed = np.sort(np.ravel_multi_index((a, b, scene, label, rank[picture]), shape))
+    distinct = packed[group_starts(packed)]
     relation = distinct // len(regions)
-    starts = np.flatnonzero(np.diff(relation, prepend=-1))
+    starts = group_starts(relation)
     pictures = np.diff(starts, append=len(distinct))
-    counts = pictures if once_per_picture else np.add.reduceat(repeats, starts)
+    counts = pictures
+    if not once_per_picture:
+        counts = np.diff(group_starts(packed // len(regions)), append=len(packed))
     is_example = np.arange(len(distinct)) - np.repeat(starts, pictures) < MAX_EXAMPLES
     ids = _words(distinct[is_example] % len(regions), regions.ids.take(pa.array(order)))
     example_ends = np.cumsum(np.minimum(pictures, MAX_EXAMPLES))
@@ -146,7 +150,6 @@ def count(
     names = pa.array(regions.vocabulary, pa.string())
     return pa.Table.from_arrays(
         [
-            _words(np.zeros_like(starts), pa.array([kind])),
             _words(scene, pa.array(scenes, pa.string())),
             _words(a, names),
             _words(b, names),
@@ -156,6 +159,15 @@ def count(
         ],
         schema=COUNTS,
     )
+
+
+def group_starts(keys: IntArray) -> IntArray:
+    """Return where the groups of equal keys begin.
+
+    >>> group_starts(np.array([4, 4, 7])).tolist()
+    [0, 2]
+    """
+    return np.flatnonzero(np.diff(keys, prepend=-1))
 
 
 def _words(indices: IntArray, words: pa.Array) -> pa.DictionaryArray:

@@ -1,10 +1,10 @@
-"""Tables of a mining, queried with DuckDB in bounded memory."""
+"""DuckDB for the tables of a mining, in bounded memory."""
 
 from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,24 +17,19 @@ MEMORY = "128MB"
 
 
 @contextmanager
-def open_tables(
-    view: str, tables: Sequence[Path], workers: int = 1
-) -> Iterator[DuckDBPyConnection]:
-    """Open Parquet files as one view, to be queried by so many threads."""
+def open_database(folder: Path, workers: int = 1) -> Iterator[DuckDBPyConnection]:
+    """Open a database of so many threads, which keeps in a folder what exceeds its memory."""
     import duckdb
 
-    temporary = tables[0].with_name("temporary")
+    temporary = folder / "temporary"
     settings: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": MEMORY,
         "threads": workers,
         "temp_directory": str(temporary),
+        "preserve_insertion_order": False,
     }
     try:
         with duckdb.connect(config=settings) as connection:
-            rows = connection.read_parquet(
-                [str(path) for path in tables], filename=True, file_row_number=True
-            )
-            rows.create_view(view)
             yield connection
     except duckdb.Error as error:
         # The tables are whole where there is no room to query them: not to be mistaken for damage.

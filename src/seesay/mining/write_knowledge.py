@@ -20,7 +20,7 @@ from seesay.mining.facts import (
     transitive_sizes,
     without_subtypes,
 )
-from seesay.mining.queries import open_tables
+from seesay.mining.queries import open_database
 from seesay.mining.records import DELETE_WORK
 
 
@@ -46,26 +46,27 @@ def write_facts(
     totals: Counter[str] = Counter()
 
     def sizes() -> Iterator[pa.Table]:
-        for table in pair_facts(connection, SizeFact, thresholds):
+        for table in pair_facts(connection, counts.tables["sizes"], SizeFact, thresholds):
             without = without_subtypes(table, subtypes_by_ending)
             totals["of subtypes"] += table.num_rows - without.num_rows
             yield without
 
     def places() -> Iterator[pa.Table]:
-        for table in pair_facts(connection, PlaceFact, thresholds):
+        for table in pair_facts(connection, counts.tables["places"], PlaceFact, thresholds):
             has_scene = pc.not_equal(table["scene"], "")
             totals["with a scene"] += pc.sum(has_scene).as_py() or 0
             yield table
 
+    count_folder = counts.tables["sizes"][0].parent
     with (
-        damage_as_user_error(counts.tables[0].parent, DELETE_WORK),
-        open_tables("counts", counts.tables, workers) as connection,
+        damage_as_user_error(count_folder, DELETE_WORK),
+        open_database(count_folder, workers) as connection,
     ):
         fact_counts = {
             "sizes": knowledge.write_tables(folder, sizes(), SizeFact),
             "places": knowledge.write_tables(folder, places(), PlaceFact),
         }
-        colors = count_colors(connection, subtypes or {}, thresholds)
+        colors = count_colors(connection, counts.tables["colors"], subtypes or {}, thresholds)
     fact_counts["places_in_scenes"] = totals["with a scene"]
     # An earlier run with other options may have written tables that this one does not.
     for table in (FILES[ColorFact], f"transitive/{FILES[SizeFact]}"):

@@ -503,6 +503,36 @@ def test_bad_rows_are_counted_by_kind_and_listed(tmp_path: Path) -> None:
     assert listed == [{"where": row.where, "reason": row.reason} for row in bad]
 
 
+@pytest.mark.parametrize(
+    "count",
+    [
+        pytest.param(10_000, marks=pytest.mark.seconds),
+        pytest.param(1_000_000, marks=pytest.mark.slow),
+    ],
+)
+def test_damaged_rows_in_one_part_of_many_are_reported_with_their_place(
+    tmp_path: Path, count: int
+) -> None:
+    lines = [f'{{"id": {i}, "width": 9, "height": 9}}' for i in range(1, count + 1)]
+    first = count * 7 // 10
+    lines[first - 1] = lines[first - 1][:-1]
+    lines[first] = '{"id": 0, "width": 9}'
+    lines[first + 1] = lines[first - 2]
+    (tmp_path / "rows.jsonl").write_text("\n".join(lines))
+    parts, counts = to_parquet(
+        f"plain:{tmp_path / 'rows.jsonl'}", tmp_path / "parts", count // 50, workers=2
+    )
+    assert len(parts) == 50
+    assert sum(pq.read_metadata(part).num_rows for part in parts) == count - 3
+    assert sum(counts.values()) == 3
+    listed = [json.loads(line) for line in (tmp_path / "parts/bad.jsonl").read_text().splitlines()]
+    assert [(row["where"], row["reason"]) for row in listed] == [
+        (f"rows.jsonl, row {first}", "not JSON"),
+        (f"rows.jsonl, row {first + 1}", "the picture has no usable width and height"),
+        (f"rows.jsonl, row {first + 2}", "the id is there twice: the first is kept"),
+    ]
+
+
 @pytest.mark.seconds
 @pytest.mark.parametrize("limit", [16, 4096])
 def test_full_disk_is_one_of_the_system(tmp_path: Path, limit: int) -> None:

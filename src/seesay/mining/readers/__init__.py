@@ -27,7 +27,7 @@ from seesay.files import atomic_write, damage_as_user_error, write_text
 from seesay.grouping import group_by
 from seesay.mining.choices import PART_SIZE
 from seesay.mining.parts import has_note, read_note, write_note
-from seesay.mining.queries import open_tables
+from seesay.mining.queries import open_database
 from seesay.mining.readers import ade20k, coco, plain, visual_genome
 from seesay.mining.readers.join import DUPLICATE, JOIN
 from seesay.mining.records import DELETE_WORK, PART, BadAnnotation, Picture, to_batch
@@ -210,9 +210,12 @@ def _drop_duplicates(parts: Sequence[Path], folder: Path, workers: int) -> list[
         """
         with (
             damage_as_user_error(folder, DELETE_WORK),
-            open_tables("pictures", parts, workers) as connection,
+            open_database(folder, workers) as connection,
             atomic_write(listed) as unfinished,
         ):
+            connection.read_parquet(
+                list(map(str, parts)), filename=True, file_row_number=True
+            ).create_view("pictures")
             connection.sql(query).write_parquet(str(unfinished))
     duplicates: list[dict[str, Any]] = pq.read_table(listed).to_pylist() if parts else []
     for file, rows in group_by(duplicates, lambda row: str(row["part"])).items():

@@ -1,0 +1,174 @@
+"""Counts of all parts, grouped by pair: statements of DuckDB, which holds no more in memory than it
+may.
+
+DuckDB groups integers several times as fast as texts. So words get numbers, the same in all parts,
+and a pair in a scene is one integer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from seesay.errors import UserError
+from seesay.metrics.base import IntArray
+from seesay.mining.observations import COUNTS, MAX_EXAMPLES, SMALLEST_ID, group_starts
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+BATCH = 1 << 18
+"""Counts in memory."""
+WORD_BITS = 21
+"""Bits of a name or a scene: three of them are one integer."""
+
+
+def group_pairs(
+    connection: DuckDBPyConnection,
+    tables: Sequence[Path],
+    columns: Sequence[str],
+    min_seen: int,
+    min_relation: int,
+) -> None:
+    """Write the frequent pairs of all parts into the temporary table `pairs`.
+
+    `tables`: the counts of each part.
+    `columns`: what the count of each label is called.
+    `min_seen`: how often a pair must be seen in a scene.
+    `min_relation`: how often each of its relations must be seen, to count at all.
+    """
+    word_numbers: dict[str, int] = {}
+    # Sums of floating numbers take half the memory of DuckDB's sums of integers, which have 128
+    # bits, and are exact below 2 ** 53.
+    schema = pa.schema([("pair", pa.int64()), *((name, pa.float64()) for name in columns)])
+
+    def label_counts() -> Iterator[pa.RecordBatch]:
+        for batch in _read(tables):
+            pairs = _pair_numbers(batch, word_numbers)
+            label = batch.column("label").to_numpy()
+            count = batch.column("count").to_numpy()
+            # A part has the labels of a pair one after another.
+            starts = group_starts(pairs)
+            sums = [
+                np.add.reduceat(np.where(label == i, count, 0.0), starts)
+                for i in range(len(columns))
+            ]
+            yield pa.record_batch([pairs[starts], *sums], schema=schema)
+
+    reader = pa.RecordBatchReader.from_batches(schema, label_counts())
+    connection.register("label_counts", reader)
+    sums = [f"sum({name})::BIGINT AS {name}" for name in columns]
+    frequent_sums = [f"if({name} < $min_relation, 0, {name}) AS {name}" for name in columns]
+    query = f"""
+        CREATE OR REPLACE TEMPORARY TABLE sums AS
+        FROM (
+            SELECT pair, {", ".join(frequent_sums)}
+            FROM (SELECT pair, {", ".join(sums)} FROM label_counts GROUP BY pair)
+        ) WHERE {" + ".join(columns)} >= $min_seen
+    """
+    minima = {"min_seen": max(min_seen, 1), "min_relation": min_relation}
+    connection.execute(query, minima)
+    words = pa.table({"number": list(word_numbers.values()), "word": list(word_numbers)})
+    connection.register("words", words)
+    names = ", ".join(columns)
+    mask = (1 << WORD_BITS) - 1
+    connection.execute(
+        f"""
+        CREATE OR REPLACE TEMPORARY TABLE frequent AS
+        SELECT
+            pair, scenes.word AS scene, firsts.word AS a, seconds.word AS b, {names},
+            list_position([{names}], greatest({names})) - 1 AS label
+        FROM sums
+        JOIN words AS scenes ON scenes.number = pair >> {2 * WORD_BITS}
+        JOIN words AS firsts ON firsts.number = pair >> {WORD_BITS} & {mask}
+        JOIN words AS seconds ON seconds.number = pair & {mask}
+        """
+    )
+    _find_examples(connection, tables)
+    connection.execute(
+        "CREATE OR REPLACE TEMPORARY VIEW pairs AS FROM frequent JOIN examples USING (pair)"
+    )
+
+
+def _find_examples(connection: DuckDBPyConnection, tables: Sequence[Path]) -> None:
+    """Write the examples of the frequent pairs into the temporary table `examples`: the pictures
+    with the smallest ids that show a pair's most frequent label.
+
+    Parts are read in the order of their smallest ids, until those that remain can have no smaller
+    one: where ids rise from part to part, a few parts are enough.
+    """
+    connection.execute(
+        """
+        CREATE OR REPLACE TEMPORARY TABLE incomplete AS FROM frequent;
+        CREATE OR REPLACE TEMPORARY TABLE ids (pair BIGINT, id VARCHAR);
+        """
+    )
+    part_ids = sorted((_smallest_id(path), path) for path in tables)
+    start = 0
+    while start < len(part_ids):
+        # Each time twice as many, since few pairs are as rare as that.
+        end = 2 * start + 1
+        paths = [str(path) for _, path in part_ids[start:end]]
+        connection.execute(
+            f"""
+            INSERT INTO ids SELECT pair, id FROM (
+                SELECT pair, unnest(counts.examples) AS id
+                FROM read_parquet($paths) AS counts JOIN incomplete USING (scene, a, b, label)
+            ) QUALIFY row_number() OVER (PARTITION BY pair ORDER BY id) <= {MAX_EXAMPLES}
+            """,
+            {"paths": paths},
+        )
+        start = end
+        if start < len(part_ids):
+            query = f"""
+                DELETE FROM incomplete WHERE pair IN (
+                    SELECT pair FROM ids WHERE id < $smallest
+                    GROUP BY pair HAVING count(*) >= {MAX_EXAMPLES}
+                )
+            """
+            connection.execute(query, {"smallest": part_ids[start][0]})
+            if not connection.execute("FROM incomplete LIMIT 1").fetchall():
+                break
+    following = [f"lead(id, {i}) OVER by_id" for i in range(1, MAX_EXAMPLES)]
+    connection.execute(
+        f"""
+        CREATE OR REPLACE TEMPORARY TABLE examples AS
+        SELECT pair, [id, {", ".join(following)}][:count(*) OVER (PARTITION BY pair)] AS examples
+        FROM ids WINDOW by_id AS (PARTITION BY pair ORDER BY id)
+        QUALIFY row_number() OVER by_id = 1
+        """
+    )
+
+
+def _read(tables: Sequence[Path]) -> Iterator[pa.RecordBatch]:
+    """Yield the counts of all tables without their examples."""
+    for path in tables:
+        with pq.ParquetFile(path) as file:
+            yield from file.iter_batches(BATCH, columns=COUNTS.names[:-1])
+
+
+def _pair_numbers(batch: pa.RecordBatch, word_numbers: dict[str, int]) -> IntArray:
+    """Return every row's scene and names as one integer; new words get new numbers."""
+    pairs = np.zeros(batch.num_rows, dtype=np.int64)
+    for name in ("scene", "a", "b"):
+        column = batch.column(name)
+        words = column.dictionary.to_pylist()
+        numbers = [word_numbers.setdefault(word, len(word_numbers)) for word in words]
+        pairs = pairs << WORD_BITS | np.array(numbers, dtype=np.int64)[column.indices.to_numpy()]
+    if len(word_numbers) > 1 << WORD_BITS:
+        raise UserError(
+            f"The pictures have more than {1 << WORD_BITS:,} names and kinds of scenes, which "
+            "cannot be counted together: mine fewer pictures at a time."
+        )
+    return pairs
+
+
+def _smallest_id(path: Path) -> str:
+    """Return a text that is not larger than the id of any picture of a part."""
+    notes: dict[bytes, bytes] = pq.read_metadata(path).metadata or {}
+    return notes.get(SMALLEST_ID.encode(), b"").decode()

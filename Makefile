@@ -22,8 +22,8 @@ PROGRAMS := $(if $(filter no,$(SYSTEM)),,system)
 # The first look stays outside of runs/, whose page, comparisons and site are of the larger sample.
 DEMO := $(BIN)/seesay probe smollm2 baseline:majority
 demo: $(VENV)/.models
-	$(DEMO) --limit 5 --output first-look
-	@echo "That was a sample of 5 questions per task, hence the wide intervals. Now 100 per task, and all 600 about sizes:"
+	$(DEMO) --limit 10 --output first-look
+	@echo "That was a sample of 10 questions per task, hence the wide intervals. Now 100 per task, and all 600 about sizes:"
 	$(DEMO) --task core-color,core-space,core-parts --limit 100 --output runs
 	$(DEMO) --task core-size --output runs
 	@echo "Do its vectors hold what it does not say of sizes? A linear probe of every layer, beside its controls:"

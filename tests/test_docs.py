@@ -166,6 +166,17 @@ def test_the_site_has_every_command_and_every_public_name(site: Path) -> None:
     ] == []
 
 
+@pytest.mark.seconds
+def test_no_list_of_the_site_breaks_off(site: Path) -> None:
+    """What belongs to an item is indented by four: else the next item is running text."""
+    broken = [
+        page.name
+        for page in site.rglob("*.html")
+        if re.search(r"^- <strong>", page.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+    assert broken == []
+
+
 def _results(notebook: Any) -> list[str]:
     """What the cells return, as plain text."""
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]

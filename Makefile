@@ -23,8 +23,8 @@ PROGRAMS := $(if $(filter no,$(SYSTEM)),,system)
 DEMO := $(BIN)/seesay probe smollm2 baseline:majority
 demo: $(VENV)/.models
 	$(DEMO) --limit 10 --output first-look
-	@echo "That was a sample of 10 questions per task, hence the wide intervals. Now 100 per task, and all 600 about sizes:"
-	$(DEMO) --task core-color,core-space,core-parts --limit 100 --output runs
+	@echo "That was a sample of 10 questions per task, hence the wide intervals. Now 60 per task, and all 600 about sizes:"
+	$(DEMO) --task core-color,core-space,core-parts --limit 60 --output runs
 	$(DEMO) --task core-size --output runs
 	@echo "Do its vectors hold what it does not say of sizes? A linear probe of every layer, beside its controls:"
 	$(BIN)/seesay probe smollm2 --how linear --layers all --seeds 3 --task core-size --output runs

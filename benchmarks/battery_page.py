@@ -131,15 +131,15 @@ def scaling_chart(rows: Sequence[Row]) -> Markup:
     """Draw scores of parts and colors against parameters."""
     curves = []
     for task in SCALED:
-        asked = [row for row in rows if row.task == task and row.model in CAUSAL]
-        curves.append(scaled(task, asked))
+        task_rows = [row for row in rows if row.task == task and row.model in CAUSAL]
+        curves.append(scaled(task, task_rows))
     return chart(curves, "Parts and colours against parameters")
 
 
 def sizes_chart(rows: Sequence[Row]) -> Markup:
     """Draw sizes, asked and probed, against parameters."""
-    asked = [row for row in rows if row.task == "core-size" and row.model in CAUSAL]
-    curves = [scaled("asked", asked), scaled("probed", mean_probes(rows, CAUSAL))]
+    size_rows = [row for row in rows if row.task == "core-size" and row.model in CAUSAL]
+    curves = [scaled("asked", size_rows), scaled("probed", mean_probes(rows, CAUSAL))]
     return chart(curves, "core-size against parameters")
 
 

@@ -138,15 +138,17 @@ def print_worlds(name: str, count: int) -> None:
         truths = []
         runs = []
         for side, number in enumerate((first, second)):
-            own = dict(zip(things, generator.normal(0, 0.4, len(things)), strict=True))
-            known = {thing: shared[thing] + own[thing] for thing in things}
+            offsets = dict(zip(things, generator.normal(0, 0.4, len(things)), strict=True))
+            abilities = {thing: shared[thing] + offsets[thing] for thing in things}
             chances = [
-                chance(question, known, skills[side], seed)
+                chance(question, abilities, skills[side], seed)
                 for task in editions
                 for question in task.questions
             ]
             truths.append(np.mean(chances))
-            runs.append(made_up_run(editions[number], known, skills[side], seed, f"model {side}"))
+            runs.append(
+                made_up_run(editions[number], abilities, skills[side], seed, f"model {side}")
+            )
         errors.append(equating_error(runs[0], runs[1], float(truths[0] - truths[1])))
     print_errors(errors)
 

@@ -76,9 +76,9 @@ def study(name: str, studies: int, people: int, judgements: int) -> dict[str, An
         rng = np.random.default_rng([seed, list(THRESHOLDS).index(name)])
         rows = simulate(THRESHOLDS[name], people, judgements, rng)
         fits = fit_thresholds(rows, list(THRESHOLDS.values()), resamples=0)
-        own = next(fit for fit in fits if fit.threshold == name)
-        misses.append(abs(own.mean - mean) / unit)
-        deviations.append(own.deviation)
+        planted_fit = next(fit for fit in fits if fit.threshold == name)
+        misses.append(abs(planted_fit.mean - mean) / unit)
+        deviations.append(planted_fit.deviation)
         hits += fits[0].threshold == name
     return {
         "threshold": name,

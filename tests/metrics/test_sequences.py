@@ -189,8 +189,8 @@ def test_equal_models_are_told_apart_once_in_twenty_at_most(kind: str, prompts: 
         half, groups = draw_world(np.random.default_rng([39, seed]), prompts // 2, kind)
         gains = np.concatenate([half, -half])
         twins = np.concatenate([groups, groups + groups.max() + 1], axis=1)
-        drawn = draw_all(gains, twins, seed).draws
-        wrong += is_ever_excluded(drawn, prompts, 0.0)
+        draws = draw_all(gains, twins, seed).draws
+        wrong += is_ever_excluded(draws, prompts, 0.0)
     print(f"{kind}, {prompts} prompts: {wrong / WORLDS:.1%} wrong at any stopping time")
     assert wrong / WORLDS <= 0.05
 
@@ -202,8 +202,8 @@ def test_the_interval_covers_the_truth_at_all_times(kind: str, prompts: int) -> 
     covered = 0
     for seed in range(WORLDS):
         gains, groups = draw_world(np.random.default_rng([40, seed]), prompts, kind)
-        drawn = draw_all(gains, groups, seed).draws
-        covered += not is_ever_excluded(drawn, prompts, float(gains.mean()))
+        draws = draw_all(gains, groups, seed).draws
+        covered += not is_ever_excluded(draws, prompts, float(gains.mean()))
     print(f"{kind}, {prompts} prompts: {covered / WORLDS:.1%} covered at all times")
     assert covered / WORLDS >= 0.94
 

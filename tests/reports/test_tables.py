@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from tests.reports.made_up import comparison, hostile_run, run, task
 
-from seesay.questions import Published
+from seesay.questions import Published, Slice
 from seesay.reports.tables import comparison_table, overview
 
 
@@ -140,6 +140,12 @@ def test_too_few_objects_are_marked_and_explained() -> None:
     assert "0.362–0.462†" in marked[2]
     assert "† Fewer than 10 objects: too few" in " ".join(marked)
     assert not any("†" in line for line in printed(overview([run(task())])))
+    nested = replace(task(), nested_by="question_type")
+    questions = [replace(q, tags={"question_type": "here"}) for q in nested.questions]
+    part = run(replace(nested, questions=tuple(questions)), too_few=True)
+    here = Slice.of({"question_type": "here"})
+    figures = tuple(figure.model_copy(update={"slice": here}) for figure in part.figures)
+    assert "† Fewer" in " ".join(printed(overview([replace(part, figures=figures)])))
     compared = printed(comparison_table([comparison(too_few=True)]))
     assert sum("†" in line for line in compared) == 2
     assert not any("†" in line for line in printed(comparison_table([comparison()])))

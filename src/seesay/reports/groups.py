@@ -210,6 +210,13 @@ class TaskRuns:
         ]
 
 
+def headline_parts(runs: Iterable[Run]) -> Iterator[Figure]:
+    """Yield the figures of what headlines cover: of all questions, or of each nested set."""
+    for run in runs:
+        parts = run.task.parts
+        yield from (figure for figure in run.figures if figure.slice in parts)
+
+
 def limit_words(runs: Iterable[Run]) -> str:
     """Return in words the limit that all runs have: " · a sample (limit 20)", or nothing."""
     limits = {run.manifest.limit for run in runs}

@@ -31,7 +31,15 @@ from seesay.reports.formatting import (
     ranking_sign,
     with_part,
 )
-from seesay.reports.groups import PEOPLE, LabelledRun, TaskRuns, family_place, group_runs, is_people
+from seesay.reports.groups import (
+    PEOPLE,
+    LabelledRun,
+    TaskRuns,
+    family_place,
+    group_runs,
+    headline_parts,
+    is_people,
+)
 from seesay.reports.layout import render_page
 from seesay.reports.pages import run_views
 from seesay.reports.pages import runs as runs_page
@@ -352,7 +360,7 @@ def _index(columns: Sequence[Column], rows: Sequence[BoardRow], runs: Sequence[R
         models=len({run.manifest.model for run in runs}),
         runs=len(runs),
         created=max(run.manifest.created for run in runs)[:10],
-        few=few_note(figure for run in runs for figure in run.figures if figure.slice is None),
+        few=few_note(headline_parts(runs)),
     )
 
 

@@ -28,7 +28,7 @@ from seesay.reports.formatting import (
     p_value,
     printable,
 )
-from seesay.reports.groups import LabelledRun, TaskRuns, group_runs
+from seesay.reports.groups import LabelledRun, TaskRuns, group_runs, headline_parts
 from seesay.runs.checkpoints import CheckpointCurve
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.layers import LayerCurve
@@ -78,7 +78,7 @@ def overview(runs: Sequence[Run]) -> Table:
             )
         table.add_section()
     notes = [f"{group.task.name}{group.sample}" for group in groups if group.sample]
-    notes.append(few_note(figure for run in runs for figure in run.figures if figure.slice is None))
+    notes.append(few_note(headline_parts(runs)))
     if marks:
         sources = "; ".join(f"{mark} {printable(source)}" for source, mark in marks.items())
         notes.append(f"As published: {sources}")

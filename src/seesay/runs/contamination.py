@@ -22,6 +22,7 @@ from seesay.documents import Document
 from seesay.errors import UserError
 from seesay.files import write_json
 from seesay.metrics import FloatArray
+from seesay.metrics.bootstrap import Interval, not_degenerate
 from seesay.models.base import Model
 from seesay.progress import ProgressBars
 from seesay.quantities import quantity
@@ -134,9 +135,12 @@ def _in_words(test: ContaminationTest) -> str:
         "order": "log-probability of sentences in the file's order against other orders",
     }
     unit = "shard" if test.test == "order" else "pair"
-    interval = f"{test.low:+.3f} to {test.high:+.3f}"
+    # adding nothing makes a zero of a minus zero
+    low, difference, high = (
+        f"{round(number, 3) + 0:+.3f}" for number in (test.low, test.difference, test.high)
+    )
     return (
-        f"  {names[test.test]}: {test.difference:+.3f} ({interval}), p {test.p:.2g}, "
+        f"  {names[test.test]}: {difference} ({low} to {high}), p {test.p:.2g}, "
         f"{quantity(test.n, unit)}"
     )
 
@@ -268,14 +272,17 @@ def _test_places(
     """Compare values of the published and of the new object in every place."""
     published, new = sides
     gaps, difference, reach = adjust_for_things(places, published, new)
+    between = Interval(difference, difference - reach, difference + reach)
+    # a rule that answers all alike differs in no place that was drawn
+    between = not_degenerate(between, len(places), signed=True)
     generator = np.random.default_rng(settings.seed)
     return ContaminationTest(
         test=test,
         published=float(published.mean()),
         new=float(new.mean()),
         difference=difference,
-        low=difference - reach,
-        high=difference + reach,
+        low=between.low,
+        high=between.high,
         # had chance drawn the new object first, it would be the published one
         p=exchange(np.stack([gaps, -gaps], axis=1), settings.resamples, generator),
         n=len(places),
@@ -299,6 +306,8 @@ def adjust_for_things(
     for row, things in enumerate(objects):
         design[row, [columns[thing] for thing in things]] = 1
     values = np.stack([published, new], axis=1).reshape(-1)
+    # the ridge draws the constant to zero as well: what all have in common is none of its business
+    values = values - values.mean()
     is_published = np.tile([0.5, -0.5], len(places))
     sides = np.stack([values, is_published], axis=1)
     products = design.T @ design

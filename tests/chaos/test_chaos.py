@@ -41,6 +41,7 @@ AT_ONCE = {
     "relations page",
     "scenes show",
     "scenes stats",
+    "tasks items",
     "tasks lite",  # by the writer of `tasks export`
     "tasks new",
 }

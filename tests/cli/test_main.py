@@ -174,6 +174,19 @@ def test_progress_without_a_terminal_is_lines(capsys: pytest.CaptureFixture[str]
     assert "pictures/s" in line
 
 
+def test_a_rate_is_of_what_is_new(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run that goes on has 80 answers; ten more take 20 seconds, and so will the last ten."""
+    seconds = iter([0.0, 0.1, 20.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(seconds))
+    advance = output._plain_progress("rooms", "pictures")
+    advance(80, 100)
+    advance(10, 100)
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert line == "rooms: 90 of 100 · 80 from before · 0.5 pictures/s · 20 s left"
+
+
 def test_version() -> None:
     assert seesay("--version").stdout.startswith("seesay ")
 

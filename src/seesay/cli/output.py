@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _LONGEST_NAME = 60
 _SECONDS_BETWEEN_LINES = 10.0
+_SECONDS_OF_KEPT = 0.2
 
 _silent = False
 
@@ -212,23 +213,28 @@ def _plain_progress(title: str, unit: str) -> Advance:
     print(f"{title} …", file=sys.stderr, flush=True)
     began = last = time.monotonic()
     count = 0
+    kept = 0
 
     def advance(done: int, total: int, detail: str = "") -> None:
-        nonlocal count, last
+        nonlocal count, kept, last
         count += done
         now = time.monotonic()
+        # a run that goes on begins with what it has: nothing else is done so soon
+        if now - began < _SECONDS_OF_KEPT:
+            kept = count
         # the end is announced once: a call with nothing newly done may come after it
         is_end = count >= total and done != 0
         if now - last < _SECONDS_BETWEEN_LINES and not is_end:
             return
         last = now
         elapsed = now - began
-        speed = count / max(elapsed, 0.001)
+        speed = (count - kept or count) / max(elapsed, 0.001)
         if speed and count < total:
             duration = f"{(total - count) / speed:,.0f} s left"
         else:
             duration = f"{elapsed:,.0f} s"
-        parts = (f"{count:,} of {total:,}", detail, rate(speed, unit), duration)
+        before = f"{kept:,} from before" if 0 < kept < total else ""
+        parts = (f"{count:,} of {total:,}", before, detail, rate(speed, unit), duration)
         print(f"{title}: {' · '.join(filter(None, parts))}", file=sys.stderr, flush=True)
 
     return advance

@@ -10,7 +10,10 @@ from tests.modules import needed
 from tests.shared_data import shared
 
 from seesay.errors import UserError
+from seesay.models import load_model
+from seesay.runs import ask
 from seesay.scenes.commands.scenes import app
+from seesay.tasks import load_task
 
 
 def run(*arguments: str) -> None:
@@ -178,3 +181,15 @@ def test_fit_refuses_a_bad_row(tmp_path: Path, row: str, reason: str) -> None:
     table = judgement_table(tmp_path / "judgements.csv", row)
     with pytest.raises(UserError, match=reason):
         run("fit", str(table))
+
+
+def test_fit_leaves_out_runs_that_call_nothing_big(tmp_path: Path) -> None:
+    needed("scipy")
+    sizes = ask.run(
+        load_model("baseline:majority"),
+        ask.limit_questions(load_task("core-size"), 10, 0),
+        tmp_path,
+        ask.Settings(resamples=20),
+    )
+    with pytest.raises(UserError, match="None of these runs asks whether something is big"):
+        run("fit", str(sizes.folder))

@@ -4,6 +4,7 @@ thresholds fitted to judgements."""
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -24,7 +25,7 @@ from seesay.scenes.defaults import (
 )
 
 if TYPE_CHECKING:
-    from seesay.scenes.threshold_fit import ThresholdFit
+    from seesay.scenes.threshold_fit import SizeJudgement, ThresholdFit
 
 app = Application(
     help="Scenes of shapes after MALeViC: make them, look at them, fit thresholds.",
@@ -268,19 +269,11 @@ def fit(
     """
     from seesay.cli.output import err, out, print_json, table
     from seesay.errors import require_packages
-    from seesay.runs.run import run_labels
-    from seesay.runs.store import find_runs
     from seesay.scenes.threshold_fit import calibrate, calibration_error, fit_thresholds
-    from seesay.scenes.threshold_judgements import read_judgements, run_judgements
     from seesay.scenes.thresholds import THRESHOLDS
 
     require_packages("Fitting thresholds", "scenes", "scipy")
-    sets = {str(path): read_judgements(path) for path in sources if path.is_file()}
-    folders = [path for path in sources if not path.is_file()]
-    if folders:
-        runs = find_runs(folders)
-        for run, name in zip(runs, run_labels(runs), strict=True):
-            sets[f"{name}, {run.manifest.task}"] = run_judgements(run)
+    sets = _judgement_sets(sources)
     documents = []
     for name, judgements in sets.items():
         usable = [judgement for judgement in judgements if judgement.has_threshold]
@@ -309,6 +302,33 @@ def fit(
         out.print(f"mean distance from the vague k: {calibration_error(bins):.3f}")
     if as_json:
         print_json(documents)
+
+
+def _judgement_sets(sources: Sequence[Path]) -> dict[str, list[SizeJudgement]]:
+    """Return the judgements of each file and run by its name; say which runs have none."""
+    from seesay.cli.output import err
+    from seesay.runs.run import run_labels
+    from seesay.runs.store import find_runs
+    from seesay.scenes.threshold_judgements import read_judgements, run_judgements
+
+    sets = {str(path): read_judgements(path) for path in sources if path.is_file()}
+    folders = [path for path in sources if not path.is_file()]
+    runs = find_runs(folders) if folders else []
+    others = []
+    for run, label in zip(runs, run_labels(runs), strict=True):
+        name = f"{label}, {run.manifest.task}"
+        if judgements := run_judgements(run):
+            sets[name] = judgements
+        else:
+            others.append(name)
+    if not sets:
+        raise UserError(
+            "None of these runs asks whether something is big: give runs of malevic-pos1, "
+            "malevic-pos, malevic-set-pos or their hard tests."
+        )
+    if others:
+        err.print(f"Left out, since nothing is called big there: {'; '.join(others)}")
+    return sets
 
 
 _FIT_COLUMNS = ["threshold", ">k", ">95 %", ">deviation", ">lapse", ">log-likelihood"]

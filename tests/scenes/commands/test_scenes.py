@@ -189,7 +189,7 @@ def test_fit_leaves_out_runs_that_call_nothing_big(tmp_path: Path) -> None:
         load_model("baseline:majority"),
         ask.limit_questions(load_task("core-size"), 10, 0),
         tmp_path,
-        ask.Settings(resamples=20),
+        ask.Settings(resamples=100),
     )
     with pytest.raises(UserError, match="None of these runs asks whether something is big"):
         run("fit", str(sizes.folder))

@@ -258,4 +258,4 @@ def test_tasks_of_one_title_are_told_apart_by_their_names(tmp_path: Path) -> Non
     page = write_site(tmp_path, runs).read_text(encoding="utf-8")
     for name in ("things", "verbs"):
         assert f'<a href="tasks/task-{name}.html"><bdi>{name}</bdi></a>' in page
-        assert f'data-label="{name}"' in page
+        assert f'data-label="{name} accuracy"' in page

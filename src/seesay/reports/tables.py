@@ -235,12 +235,11 @@ def comparison_table(comparisons: Sequence[Comparison], *, all_tests: bool = Fal
         # one reference is named once, above the models that are compared with it
         has_one_reference = len(rows) > 1 and len({c.b for c in rows}) == 1
         if has_one_reference:
-            table.add_row(_name(f"  each vs {names[rows[0].b]}"))
+            table.add_row(_whole_name(f"  each vs {names[rows[0].b]}"))
         for c in rows:
-            pair = _name(f"    {names[c.a]}")
+            pair = _whole_name(f"    {names[c.a]}")
             if not has_one_reference:
-                # one below the other, so that neither name is cut on a narrow terminal
-                pair = _lines(pair, _name(f"    vs {names[c.b]}"))
+                pair = _lines(pair, _whole_name(f"    vs {names[c.b]}"))
             style = "bold" if is_shown(c) else ""
             p_values: list[float | None] = [c.p_holm]
             if all_tests:
@@ -374,6 +373,12 @@ def _short_names(models: Sequence[str]) -> dict[str, str]:
     # two folders may end in the same name, and then both are shown in full
     uses = Counter(short_names.values())
     return {model: name if uses[name] == 1 else model for model, name in short_names.items()}
+
+
+def _whole_name(text: str) -> Text:
+    """Return untrusted text that goes on in the next line where the terminal is narrow: two models
+    may differ in the ends of their names."""
+    return Text(printable(text), overflow="fold")
 
 
 def _name(text: str, style: str = "") -> Text:

@@ -122,7 +122,11 @@ def probe(
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option("--limit", "-n", help="Ask at most this many questions of each task."),
+        typer.Option(
+            "--limit",
+            "-n",
+            help="Ask at most this many questions of each task, whole objects as far as they fit.",
+        ),
     ] = None,
     how: Annotated[
         str,

@@ -275,7 +275,9 @@ def settle_tasks(
     settlements: list[Settlement] = []
     for first, second in zip(*pairs_by_model, strict=True):
         names = [label(model.name, model.condition) for model, _ in (first, second)]
-        with progress(f"{' and '.join(names)} · {first[1].name}", "prompts") as advance:
+        # the time that is left is that of asking everything, which is seldom needed
+        title = f"{' and '.join(names)} · {first[1].name}, until it is settled"
+        with progress(title, "prompts") as advance:
             settlements += settle((first, second), root, settings, margin, advance)
         rows = [settlement.model_dump(mode="json") for settlement in settlements]
         write_json(root / SETTLED, rows)

@@ -213,27 +213,27 @@ def _plain_progress(title: str, unit: str) -> Advance:
     print(f"{title} …", file=sys.stderr, flush=True)
     began = last = time.monotonic()
     count = 0
-    kept = 0
+    count_before = 0
 
     def advance(done: int, total: int, detail: str = "") -> None:
-        nonlocal count, kept, last
+        nonlocal count, count_before, last
         count += done
         now = time.monotonic()
         # a run that goes on begins with what it has: nothing else is done so soon
         if now - began < _SECONDS_OF_KEPT:
-            kept = count
+            count_before = count
         # the end is announced once: a call with nothing newly done may come after it
         is_end = count >= total and done != 0
         if now - last < _SECONDS_BETWEEN_LINES and not is_end:
             return
         last = now
         elapsed = now - began
-        speed = (count - kept or count) / max(elapsed, 0.001)
+        speed = (count - count_before or count) / max(elapsed, 0.001)
         if speed and count < total:
             duration = f"{(total - count) / speed:,.0f} s left"
         else:
             duration = f"{elapsed:,.0f} s"
-        before = f"{kept:,} from before" if 0 < kept < total else ""
+        before = f"{count_before:,} from before" if 0 < count_before < total else ""
         parts = (f"{count:,} of {total:,}", before, detail, rate(speed, unit), duration)
         print(f"{title}: {' · '.join(filter(None, parts))}", file=sys.stderr, flush=True)
 

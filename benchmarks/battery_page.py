@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import mean
@@ -107,15 +107,48 @@ def earlier_note(earlier: Sequence[Row], rows: Sequence[Row]) -> str:
 
 
 def write_board(path: Path, runs: Sequence[Run]) -> None:
-    """Write the first page of `seesay site` alone: its figures lead to the table, where their
-    commands are, and no longer to pages of their own."""
+    """Write the first page of `seesay site` so that it stands alone."""
     published = {task: seesay.load_task(task).published for task in SAMPLES}
     board_runs = [
         with_published(run, published.get(run.manifest.task, ())) for run in first_seeds(runs)
     ]
     with tempfile.TemporaryDirectory() as folder:
-        text = Results(tuple(board_runs)).save_site(folder).read_text(encoding="utf-8")
-    path.write_text(re.sub(r'href="(models|tasks)/[^"]*"', 'href="figures.csv"', text), "utf-8")
+        page = Results(tuple(board_runs)).save_site(folder).read_text(encoding="utf-8")
+    path.write_text(standing_alone(page), encoding="utf-8")
+
+
+FIGURE_LINK = re.compile(r'<a href="models/[^"]*" title="(?P<origin>[^"]*)"')
+OTHER_LINK = re.compile(r'<a href="(?:models|tasks)/[^"]*">(?P<text>.*?)</a>')
+
+
+def standing_alone(page: str) -> str:
+    """Return a board whose pages of models and tasks are not there: a figure leads to its signature
+    and its command at the end of the page, where a phone can read them too, and what has no page is
+    no link."""
+    origins = list(dict.fromkeys(FIGURE_LINK.findall(page)))
+    anchors = {origin: f"made-{place}" for place, origin in enumerate(origins, start=1)}
+
+    def link(match: re.Match[str]) -> str:
+        origin = match["origin"]
+        return f'<a href="#{anchors[origin]}" title="{origin}"'
+
+    linked = OTHER_LINK.sub(r"\g<text>", FIGURE_LINK.sub(link, page))
+    return linked.replace("</main>", f"{origins_section(anchors)}\n</main>")
+
+
+def origins_section(anchors: Mapping[str, str]) -> str:
+    """Return the list of signatures and commands, each under its anchor. They are HTML already."""
+    entries = []
+    for origin, anchor in anchors.items():
+        signature, _, command = origin.rpartition("\n")
+        entries.append(
+            f'<li id="{anchor}" class="signature"><code>{command}</code><br>{signature}</li>'
+        )
+    return (
+        '<section id="made" aria-labelledby="made-title">\n'
+        '<h2 id="made-title">How each figure was made</h2>\n'
+        f"<ol>\n{chr(10).join(entries)}\n</ol>\n</section>"
+    )
 
 
 def with_published(run: Run, published: Sequence[Published]) -> Run:

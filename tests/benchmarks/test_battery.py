@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +18,13 @@ from benchmarks.battery import (
     read_times,
     write_table,
 )
-from benchmarks.battery_page import cell, earlier_rows, leans_table, mean_probes
+from benchmarks.battery_page import (
+    cell,
+    earlier_rows,
+    leans_table,
+    mean_probes,
+    standing_alone,
+)
 
 import seesay
 
@@ -147,3 +155,20 @@ def test_all_models_are_asked_the_same_questions_of_a_task() -> None:
     assert len(limits) == len({task for task, _ in limits})
     commands = [step.command for step in plan()]
     assert len(commands) == len(set(commands))
+
+
+def test_every_figure_of_the_board_leads_to_its_command_on_the_same_page(tmp_path: Path) -> None:
+    runs = [
+        seesay.probe(model, "core-size", limit=4, output=tmp_path / "runs").runs[0]
+        for model in ("baseline:uniform", "baseline:majority")
+    ]
+    site = seesay.Results(tuple(runs)).save_site(tmp_path / "site")
+    page = standing_alone(site.read_text(encoding="utf-8"))
+    targets = re.findall(r'href="([^"]*)"', page)
+    assert not [target for target in targets if target.startswith(("models/", "tasks/"))]
+    figures = re.findall(r'<a href="#(made-\d+)"', page)
+    assert len(figures) == 2
+    for run, anchor in zip(runs, figures, strict=True):
+        (entry,) = re.findall(rf'<li id="{anchor}".*?</li>', page, re.DOTALL)
+        assert f"<code>{html.escape(run.manifest.command)}</code>" in entry
+        assert run.manifest.model in entry

@@ -173,3 +173,71 @@ def test_a_limit_counts_what_is_asked() -> None:
         "grass",
     }
     assert len({q.object for q in limit_questions(nested(), 2, 0).questions}) == 2
+
+
+def parted(counts: dict[str, int]) -> Task:
+    """Thirty things with so many questions of each part, and thirty controls with one of "here"."""
+    task, _ = example()
+    template = task.questions[0]
+    questions = [
+        replace(
+            template,
+            id=f"{thing}/{part}/{n}",
+            object=f"thing {thing}",
+            tags={"part": part},
+            fields={**template.fields, "n": f"{thing} {part} {n}"},
+        )
+        for thing in range(30)
+        for part, count in counts.items()
+        for n in range(count)
+    ]
+    questions += [
+        replace(
+            template,
+            id=f"control {n}",
+            object=f"control {n}",
+            tags={"part": "here"},
+            fields={**template.fields, "n": f"control {n}"},
+        )
+        for n in range(30)
+    ]
+    return replace(task, questions=tuple(questions), nested_by="part")
+
+
+COUNTS = {"here": 4, "usually": 4, "blind": 1}
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("limit", [3, 4, 6, 8])
+def test_a_limit_below_an_object_still_has_every_part(limit: int, seed: int) -> None:
+    limited = limit_questions(parted(COUNTS), limit, seed)
+    parts = [question.tags["part"] for question in limited.questions]
+    assert len(parts) == limit
+    assert min(parts.count(part) for part in COUNTS) >= limit // 3
+    note = limited.provenance.notes[-1]
+    assert note.startswith(f"--limit {limit} is too small for whole objects")
+    # the draw does not depend on the order of objects, and a larger limit goes on with a smaller
+    # one's
+    turned = sorted(parted(COUNTS).questions, key=lambda q: q.object, reverse=True)
+    again = limit_questions(replace(parted(COUNTS), questions=tuple(turned)), limit, seed)
+    assert {q.id for q in again.questions} == {q.id for q in limited.questions}
+    smaller = {q.id for q in limit_questions(parted(COUNTS), 3, seed).questions}
+    assert smaller <= {q.id for q in limited.questions}
+
+
+def test_a_limit_below_the_parts_says_which_it_lacks() -> None:
+    limited = limit_questions(parted(COUNTS), 2, 0)
+    assert limited.provenance.notes[-1].endswith("and none with here: --limit 3 has all of them")
+
+
+def test_what_has_every_part_is_drawn_as_ever() -> None:
+    """Objects whole: the samples of published figures, with parts and without."""
+    limited = limit_questions(parted(COUNTS), 40, 0)
+    things = [q.object for q in limited.questions if q.object.startswith("thing")]
+    assert {things.count(thing) for thing in things} == {9}
+    assert limited.provenance.notes == parted(COUNTS).provenance.notes
+    whole = replace(parted(COUNTS), nested_by="")
+    # too small for a thing: controls alone, as there is no part that they lack
+    assert {q.object for q in limit_questions(whole, 6, 1).questions} == {
+        q.object for q in limit_questions(whole, 6, 1).questions if q.object.startswith("control")
+    }

@@ -4,7 +4,7 @@ progress, printing. Reports are imported by those who write one, so that a model
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
@@ -30,7 +30,12 @@ from seesay.runs.adaptive import AdaptiveFigure, ask_tasks_adaptively
 from seesay.runs.categories import add_categories
 from seesay.runs.checkpoints import CheckpointCurve, checkpoint_curves, list_checkpoints
 from seesay.runs.compare import compare as compare_runs
-from seesay.runs.contamination import EDITION, Contamination, detect_contaminations
+from seesay.runs.contamination import (
+    EDITION,
+    Contamination,
+    detect_contaminations,
+    validate_contamination_task,
+)
 from seesay.runs.curves import layer_curves
 from seesay.runs.curves import learning_curves as curves_of_tasks
 from seesay.runs.figures import with_crossed, with_metrics
@@ -459,7 +464,8 @@ def probe(
         requested_models = _list_checkpoints(request, requested_models, revisions)
     if contamination:
         edition = edition or EDITION
-    loaded_tasks, errors = _load_tasks(request, tasks, data, categories, edition)
+    validate = validate_contamination_task if contamination else None
+    loaded_tasks, errors = _load_tasks(request, tasks, data, categories, edition, validate)
     share = None if shard is None else parse_shard(shard)
     if (until_settled or adaptive or contamination) and (request.how.trains or share is not None):
         raise UserError(
@@ -468,7 +474,7 @@ def probe(
         )
     if contamination:
         editions = {task.series: task for task in loaded_tasks}
-        published, _ = _load_tasks(request, tasks, data, categories)
+        published, _ = _load_tasks(request, tasks, data, categories, validate=validate)
         published = [task for task in published if task.name in editions]
         pairs_to_test = [
             pair for model in requested_models for pair in expand(request, model, published)
@@ -746,6 +752,7 @@ def _load_tasks(
     data: str | Path | None,
     categories: str | None,
     edition: str | None = None,
+    validate: Callable[[str], None] | None = None,
 ) -> tuple[list[Task], list[UserError]]:
     """The tasks, by default those that suit the request, and why some of a group are missing."""
     if tasks is None:
@@ -757,7 +764,7 @@ def _load_tasks(
         names = list(tasks)
     if not names:
         raise UserError("No task was named: `seesay tasks` lists them.")
-    loaded, errors = load_tasks(names, None if data is None else Path(data), edition)
+    loaded, errors = load_tasks(names, None if data is None else Path(data), edition, validate)
     if categories is not None:
         loaded = add_categories(loaded, categories, request.options)
     return loaded, errors

@@ -44,6 +44,7 @@ class TaskCard:
     the task. `needs` names the data sets that the task reads, which have their own licences; a task
     without any is always available, under `licence`. `anchors` is the share of its objects that
     stay in every edition of a task that can be drawn anew; its loader then takes a `seed`, too.
+    `pictures` says that questions come with them.
     """
 
     loader: str
@@ -52,6 +53,7 @@ class TaskCard:
     needs: tuple[str, ...] = ()
     licence: str = ""
     anchors: float = 0.0
+    pictures: bool = False
 
 
 @dataclass(frozen=True, slots=True)

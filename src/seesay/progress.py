@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 ProgressCallback = Callable[[int, int], None]
 """Called with how many units are newly done, and how many there are in all."""
 
+
+class AtMost(int):
+    """How many units there are at most: work may be done before all of them are."""
+
+
 StageProgress = Callable[[str, int, int], None]
 """Called, for work in stages, with the name of the stage, how many of its units are newly done, and
 how many there are in all."""
@@ -71,16 +76,20 @@ def bar(
         progress.MofNCompleteColumn(),
         progress.TextColumn("{task.fields[detail]}", markup=False),
         progress.TimeElapsedColumn(),
+        progress.TextColumn("{task.fields[bound]}"),
         progress.TimeRemainingColumn(),
     )
     with progress.Progress(*columns, console=console, disable=hidden) as bars:
-        task = bars.add_task(title, total=None, detail="")
+        task = bars.add_task(title, total=None, detail="", bound="")
 
         def advance(done: int, total: int, detail: str = "") -> None:
             bars.update(task, advance=done, total=total)
             speed = bars.tasks[0].speed
             shown_rate = rate(speed, unit) if speed else ""
-            bars.update(task, detail=" · ".join(filter(None, (detail, shown_rate))))
+            # said of the count and of the time that is left
+            bound = "at most" if isinstance(total, AtMost) else ""
+            parts = filter(None, (bound, detail, shown_rate))
+            bars.update(task, detail=" · ".join(parts), bound=bound)
 
         yield advance
 

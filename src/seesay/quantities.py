@@ -1,6 +1,8 @@
-"""English for numbers of things."""
+"""English for numbers of things, and for several of them."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 def quantity(n: int, noun: str, plural: str | None = None) -> str:
@@ -24,3 +26,15 @@ def file_size(count: int) -> str:
         (step for step in ((9, "GB"), (6, "MB")) if count >= 10 ** step[0]), (3, "kB")
     )
     return f"{count / 10**power:,.1f} {unit}"
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Return parts as a list in a sentence.
+
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    *others, last = parts
+    if not others:
+        return last
+    return f"{', '.join(others)} and {last}"

@@ -222,3 +222,25 @@ def test_parses_that_do_not_fit(tmp_path: Path) -> None:
     assert "2 parses" in str(_score("parses", gold, test).exception)
     gold.write_text("(S (N b))\n")
     assert "could be compared" in str(_score("parses", gold, test).exception)
+
+
+def test_perfect_captions_leave_doubt_up_to_the_best_score(tmp_path: Path) -> None:
+    """Also where a metric reaches 10. By Wilson's interval 0 of 2 may be up to 0.6576 (z^2 / (2 +
+    z^2), z = 1.96), so that CIDEr-D may be 3.424 as well."""
+    captions = ["A dog runs in the wide green park.", "Two small cats sleep on an old sofa."]
+    path = tmp_path / "perfect.txt"
+    path.write_text("\n".join(captions) + "\n")
+    done = _score("captions", path, path, "--resamples", "100", "--json")
+    by_metric = {row["metric"]: row for row in json.loads(done.stdout)}
+    consensus = by_metric["CIDEr-D"]
+    assert (consensus["value"], consensus["too_few"]) == (pytest.approx(10), True)
+    assert consensus["low"] == pytest.approx(10 * (1 - 0.6576), abs=1e-3)
+    assert consensus["high"] == pytest.approx(10)
+    assert by_metric["BLEU-4"]["low"] == pytest.approx(1 - 0.6576, abs=1e-4)
+    # two systems that are alike: others might differ by up to 0.6576 of the range, either way
+    done = _score("captions", path, path, "--versus", path, "--resamples", "100", "--json")
+    tests = {row["metric"]: row for row in json.loads(done.stdout)["comparisons"]}
+    assert tests["CIDEr-D"]["low"] == pytest.approx(-6.576, abs=1e-3)
+    assert tests["CIDEr-D"]["high"] == pytest.approx(6.576, abs=1e-3)
+    printed = _score("captions", path, path, "--resamples", "100").stdout
+    assert "Fewer than 10 texts: too few" in printed

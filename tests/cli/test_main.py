@@ -5,16 +5,20 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from tests.cli.program import SEESAY, error_here, error_of, seesay
 
 from seesay.cli import command_addresses, load_command, main, output
 from seesay.cli.output import set_silent
 from seesay.errors import UserError
+from seesay.progress import AtMost, bar
 
 COMMANDS = ["probe", "compare", "report", "tasks", "models", "data"]
 HEAVY = ["torch", "transformers", "numpy", "pyarrow", "pydantic", "httpx", "rich", "jinja2"]
@@ -185,6 +189,30 @@ def test_a_rate_is_of_what_is_new(
     advance(10, 100)
     line = capsys.readouterr().err.splitlines()[-1]
     assert line == "rooms: 90 of 100 · 80 from before · 0.5 pictures/s · 20 s left"
+
+
+def test_what_may_end_sooner_is_at_most(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seconds = iter([0.0, 20.0, 30.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(seconds))
+    advance = output._plain_progress("rooms", "pictures")
+    advance(10, AtMost(40))
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert line == "rooms: 10 of at most 40 · 0.5 pictures/s · at most 60 s left"
+
+
+def test_a_bar_says_at_most_of_the_count_and_of_the_time() -> None:
+    shown = StringIO()
+    console = Console(file=shown, force_terminal=True, width=120)
+    with bar(console, "rooms", "pictures") as advance:
+        advance(10, AtMost(40))
+    assert re.search(r"10/40\S* at most.* at most \S*-:--:--", shown.getvalue())
+    shown.truncate(0)
+    with bar(console, "rooms", "pictures") as advance:
+        advance(10, 40)
+    assert "10/40" in shown.getvalue()
+    assert "at most" not in shown.getvalue()
 
 
 def test_version() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -121,3 +122,15 @@ def test_vision_server(server: str, task: Task, tmp_path: Path) -> None:
     assert values["prior_pull", str(Slice.of(question_type="here"))] <= 0.1
     with_picture = sum(bool(question.picture) for question in task.questions)
     assert Looking.pictures == with_picture * len(task.templates)
+
+
+@pytest.mark.parametrize("missing", ["PIL", "resvg_py"])
+@pytest.mark.parametrize("name", ["prior-color", "prior-size", "kind-size"])
+def test_one_sentence_names_all_that_pictures_need(
+    monkeypatch: pytest.MonkeyPatch, name: str, missing: str
+) -> None:
+    """Whichever package is missing, and whether its pictures were drawn before or not."""
+    module = f"{missing}.Image" if missing == "PIL" else missing
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(UserError, match=f"'{name}' needs an extra .*seesay\\[pictures\\]"):
+        load_task(name)

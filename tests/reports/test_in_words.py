@@ -8,8 +8,10 @@ import pytest
 from tests.reports.made_up import run, task
 
 from seesay.condition import How
+from seesay.reports.formatting import finding
 from seesay.reports.groups import group_runs
 from seesay.reports.in_words import asked_figure, layers_in_words, listed, results_in_words
+from seesay.reports.pages.runs import render
 from seesay.runs.layers import LayerCurve, LayerFigure
 from seesay.runs.records import Comparison, Figure
 from seesay.runs.run import Run
@@ -151,3 +153,49 @@ def test_a_metric_that_says_the_opposite_is_named() -> None:
     # a difference that is not shown contradicts nothing
     unclear = behind.model_copy(update={"p_holm": 0.2})
     assert words([model, baseline], ahead, unclear).endswith("is ahead on space.")
+
+
+def people(run_of_model: Run) -> Run:
+    """The run as one of people."""
+    manifest = run_of_model.manifest
+    signature = f"model:people|family:people|{manifest.signature}"
+    changes = {"model": "people", "family": "people", "signature": signature}
+    return replace(run_of_model, manifest=manifest.model_copy(update=changes))
+
+
+def test_people_are_several() -> None:
+    _, baseline = pair("size")
+    asked = people(run(task("size"), "somebody"))
+    comparison = beside(asked, baseline, 0.10, 0.001)
+    assert words([asked, baseline], comparison) == (
+        "Compared with baseline:majority, people are ahead on size."
+    )
+    assert finding(comparison).endswith("people are ahead.")
+    other_way = comparison.model_copy(update={"difference": -0.1, "low": -0.11, "high": -0.09})
+    assert finding(other_way).endswith("people are behind.")
+
+
+@pytest.mark.parametrize(
+    ("models", "title", "count"),
+    [
+        (["smollm2"], "a model says", "<bdi>smollm2</bdi>, 1 task"),
+        (["smollm2", "people"], "a model and people say", "1 model and people, 1 task"),
+        (
+            ["smollm2", "gpt2", "baseline:majority", "people"],
+            "models and people say",
+            "2 models, 1 baseline and people, 1 task",
+        ),
+        (["people"], "people say", "<bdi>people</bdi>, 1 task"),
+    ],
+)
+def test_a_page_counts_people_apart(models: list[str], title: str, count: str) -> None:
+    runs = []
+    for seed, name in enumerate(models):
+        made = run(task("size"), name, seed=seed)
+        if name.startswith("baseline"):
+            changed = made.manifest.model_copy(update={"family": "baseline"})
+            made = replace(made, manifest=changed)
+        runs.append(people(made) if name == "people" else made)
+    page = " ".join(render(runs).split())
+    assert f"<h1>What {title} about what anyone can see</h1>" in page
+    assert count in page

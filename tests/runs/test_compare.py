@@ -12,9 +12,11 @@ from tests.runs.made_up import Counting, task
 from seesay.condition import How
 from seesay.errors import UserError
 from seesay.questions import Answer, Question, Scores, Task, Template
+from seesay.reports.tables import comparison_table
 from seesay.runs.answer_table import AnswerTable
 from seesay.runs.ask import Settings, describe, limit_questions, run
 from seesay.runs.compare import compare
+from seesay.runs.records import Comparison
 from seesay.runs.run import Run
 
 
@@ -337,3 +339,25 @@ def test_what_is_no_mean_is_not_equated() -> None:
         answered("b", ANCHORS_B + [False] * 10, metrics, edition="2027-01", anchors=8),
     ]
     assert [comparison.metric for comparison in compare(runs, resamples=500)] == ["accuracy"]
+
+
+def test_a_table_says_by_which_test_editions_are_compared() -> None:
+    paired = compare([answered("a", [True] * 10), answered("c", [False] * 10)], resamples=100)
+    equated = compare(
+        [
+            answered("a", ANCHORS_A + [True] * 10),
+            answered("b", ANCHORS_B + [False] * 10, edition="2027-01", anchors=8),
+        ],
+        resamples=100,
+    )
+    of_editions = "sign-flip test of the objects of both editions, paired where they are anchors"
+    assert caption_of(paired).startswith("p: paired sign-flip test, corrected (Holm)")
+    assert caption_of(equated).startswith(f"p: {of_editions}, corrected (Holm)")
+    assert caption_of([*paired, *equated]).startswith(
+        f"p: paired sign-flip test; between editions, {of_editions}, corrected"
+    )
+
+
+def caption_of(comparisons: list[Comparison]) -> str:
+    """What stands below the terminal's table."""
+    return str(comparison_table(comparisons).caption)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import pairwise
@@ -18,7 +19,7 @@ from seesay.cli import main
 from seesay.digests import text_number
 from seesay.errors import UserError
 from seesay.models.base import Model, TokenScores
-from seesay.progress import no_progress
+from seesay.progress import ProgressCallback, no_progress
 from seesay.questions import SLOT, Prompt, Question, Scores, Task
 from seesay.runs.ask import Settings
 from seesay.runs.contamination import (
@@ -28,7 +29,7 @@ from seesay.runs.contamination import (
     exchange,
 )
 from seesay.tasks import load_task
-from seesay.tasks.editions import Place
+from seesay.tasks.editions import Place, renewable_tasks
 
 SETTINGS = Settings(resamples=500)
 
@@ -161,6 +162,46 @@ def test_a_model_that_scores_no_texts_is_asked_alone(tmp_path: Path) -> None:
     outcome = detect(Mute(), tmp_path)
     assert [test.test for test in outcome.tests] == ["score"]
     assert "not tested: 'mute' gives texts no probability" in outcome.notes[0]
+
+
+def test_scoring_texts_shows_progress(tmp_path: Path) -> None:
+    steps: dict[str, list[tuple[int, int]]] = {}
+
+    @contextmanager
+    def bars(title: str, unit: str) -> Iterator[ProgressCallback]:
+        yield lambda done, total: steps.setdefault(title, []).append((done, total))
+
+    edition = load_task("core-size@new")
+    reader = Reader()
+    detect_contamination(reader, task(), edition, tmp_path, SETTINGS, bars)
+    texts = steps["reader · core-size as texts, in several orders"]
+    # 450 questions in each of two draws, and 37 shards in ten orders, one by one
+    assert texts == [(1, 450 + 450 + 370)] * len(reader.texts)
+    assert len(reader.texts) == 1270
+
+
+@pytest.mark.parametrize("name", ["prior-color", "malevic-pos", "easy-vqa"])
+def test_a_task_with_pictures_is_refused_by_its_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    """Before a picture is drawn or a model is loaded, with the names of tasks that can be."""
+
+    def load_nothing(*arguments: object, **options: object) -> Task:
+        raise AssertionError(arguments)
+
+    monkeypatch.setattr("seesay.tasks.several.load_task", load_nothing)
+    with pytest.raises(UserError, match=r"asks about pictures: .* tests core-size, things-size, "):
+        api.probe("baseline:majority", name, contamination=True, output=tmp_path)
+
+
+def test_no_task_of_a_list_with_pictures_is_offered() -> None:
+    """What a test of texts names comes without pictures, as the tasks themselves say."""
+    offered = renewable_tasks(texts_only=True)
+    assert "core-size" in offered
+    others = set(renewable_tasks()) - set(offered)
+    assert {"prior-color", "prior-size", "kind-size", "malevic-pos"} <= others
+    # a card without a mark, of a task with pictures, would be offered
+    assert not any(question.picture for question in load_task("core-size").questions)
 
 
 def test_what_cannot_be_tested_is_refused(tmp_path: Path) -> None:

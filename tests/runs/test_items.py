@@ -70,11 +70,28 @@ def test_a_question_whose_gold_is_wrong_stands_first(runs: list[Run]) -> None:
 
 def test_an_item_model_is_read_as_it_was_written(runs: list[Run]) -> None:
     model = fit_item_model(TASK, runs)
-    write_items(file_of(TASK.name), model)
+    write_items(model)
     assert read_items(TASK.name) == model
     file_of(TASK.name).write_text("{")
     with pytest.raises(UserError, match="make it anew"):
         read_items(TASK.name)
+
+
+def test_an_item_model_says_where_it_is_and_what_it_replaces(runs: list[Run]) -> None:
+    model = fit_item_model(TASK, runs)
+    first = write_items(model)
+    assert first == (
+        f"The item model of '{TASK.name}' (120 questions, 9 runs) is kept in "
+        f"{file_of(TASK.name)}: `seesay probe --task {TASK.name} --adaptive` uses it, wherever its "
+        "runs are."
+    )
+    # the same runs again replace nothing
+    assert write_items(fit_item_model(TASK, runs)) == first
+    assert write_items(fit_item_model(TASK, runs[:8])).endswith(
+        " It replaces one of 9 runs, of which 8 are the same."
+    )
+    file_of(TASK.name).write_text("{")
+    assert write_items(model).endswith(" It replaces one that could not be read.")
 
 
 def test_too_few_models_and_questions_that_few_answered_are_refused(

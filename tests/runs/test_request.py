@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from seesay.api import probe
 from seesay.condition import Condition, How, Sampling, label, parse_how
 from seesay.errors import UserError
 from seesay.models import ModelOptions
@@ -72,6 +73,36 @@ def test_contradictory_requests_are_refused(options: dict[str, Any], message: st
 def test_names_that_cannot_be_models_are_refused(name: str) -> None:
     with pytest.raises(UserError, match="is not a model's name"):
         validate_names(Request(), [name])
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("NOSUCHMODEL", "Could not load 'NOSUCHMODEL': there is no such folder"),
+        ("nobody/nothing", "Could not load 'nobody/nothing'"),
+        ("baseline:nothing", "Unknown baseline 'nothing'"),
+        ("{empty}", "holds no config.json"),
+    ],
+)
+def test_an_unknown_name_is_refused_before_the_first_model_is_asked(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, message: str
+) -> None:
+    monkeypatch.setattr("seesay.models.hf.hub.on_hub", lambda hub_id, revision=None: False)
+    (tmp_path / "empty").mkdir()
+    name = name.format(empty=tmp_path / "empty")
+    output = tmp_path / "runs"
+    with pytest.raises(UserError, match=message):
+        probe(["baseline:uniform", name], "core-color", limit=5, output=output)
+    assert not output.exists()
+
+
+def test_a_folder_of_checkpoints_is_known_by_them(
+    tiny_folder: Callable[[str], Path], tmp_path: Path
+) -> None:
+    training = tmp_path / "training"
+    training.mkdir()
+    (training / "checkpoint-5").symlink_to(tiny_folder("gpt2"))
+    validate_names(Request(), [str(training), str(tiny_folder("gpt2"))])
 
 
 @pytest.mark.parametrize("name", ["lens", "guess", ""])

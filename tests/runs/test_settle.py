@@ -17,6 +17,7 @@ from tests.runs.made_up import Counting, task
 from seesay import api
 from seesay.cli import main
 from seesay.errors import UserError
+from seesay.progress import AtMost
 from seesay.questions import Prompt, Question, Scores, Task, Template
 from seesay.runs import store
 from seesay.runs.ask import Settings
@@ -66,6 +67,13 @@ def decide(
     asked_task = asked_task or yes_or_no()
     (settlement,) = settle(((a, asked_task), (b, asked_task)), folder, SETTINGS, margin)
     return settlement
+
+
+def test_progress_counts_at_most_all_prompts(tmp_path: Path) -> None:
+    totals: list[int] = []
+    pairs = ((knower(9), yes_or_no()), (knower(3), yes_or_no()))
+    settle(pairs, tmp_path, SETTINGS, progress=lambda done, total: totals.append(total))
+    assert {(type(total), total) for total in totals} == {(AtMost, 400)}
 
 
 def test_a_large_difference_takes_few_questions(tmp_path: Path) -> None:

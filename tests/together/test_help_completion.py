@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.cli.program import seesay
 from tests.together.every_command import commands
+from typer import Context
 from typer.main import get_command
 
 from seesay.cli import app, command_addresses, command_groups, load_command
@@ -66,7 +67,9 @@ def test_values_are_called_what_they_are() -> None:
 def test_names_are_completed() -> None:
     assert complete_models("smo") == ["smollm2"]
     assert "baseline:majority" in complete_models("base")
-    assert complete_tasks("core-color,core-s") == ["core-color,core-size", "core-color,core-space"]
+    bare = Context(get_command(app))
+    offered = ["core-color,core-size", "core-color,core-space"]
+    assert complete_tasks(bare, "core-color,core-s") == offered
     assert complete_ways("li") == ["linear", "linear-question"]
     assert "viphy" in complete_papers("")
     assert complete_datasets("memory") == ["memory-colors"]
@@ -78,6 +81,7 @@ def test_names_are_completed() -> None:
         ("seesay probe smo", "smollm2"),
         ("seesay probe mock --task core-col", "core-color"),
         ("seesay probe mock --how gen", "generate"),
+        ("seesay probe mock --contamination --task core-s", "core-size"),
         ("seesay paper mal", "malevic"),
         ("seesay data fetch vs", "vsr"),
         ("seesay judge serve core-p", "core-parts"),

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from typer import Context
+
 
 def complete_models(incomplete: str) -> list[str]:
     """Complete a model's name: of the catalogue, a baseline, or a prefix."""
@@ -19,12 +21,20 @@ def complete_models(incomplete: str) -> list[str]:
     return _matching([*CATALOGUE, *baselines, *prefixes], incomplete)
 
 
-def complete_tasks(incomplete: str) -> list[str]:
-    """Complete the name of a task or a group, also behind a comma."""
+def complete_tasks(ctx: Context, incomplete: str) -> list[str]:
+    """Complete the name of a task or a group, also behind a comma; after --edition or
+    --contamination, of a task that they can be used with."""
     from seesay.tasks import TASKS, task_groups
 
     before, comma, last = incomplete.rpartition(",")
-    names = _matching([*task_groups(), "all", *TASKS.names()], last)
+    tests_contamination = ctx.params.get("contamination")
+    if tests_contamination or ctx.params.get("edition"):
+        from seesay.tasks.editions import renewable_tasks
+
+        offered = renewable_tasks(texts_only=bool(tests_contamination))
+    else:
+        offered = [*task_groups(), "all", *TASKS.names()]
+    names = _matching(offered, last)
     return [f"{before}{comma}{name}" for name in names]
 
 

@@ -125,7 +125,8 @@ def probe(
         typer.Option(
             "--limit",
             "-n",
-            help="Ask at most this many questions of each task, whole objects as far as they fit.",
+            help="Ask at most this many questions of each task, whole objects as far as they fit, "
+            "and of every part that has a figure of its own.",
         ),
     ] = None,
     how: Annotated[
@@ -208,7 +209,8 @@ def probe(
         typer.Option(
             "--contamination",
             help="Test whether the model has seen the published questions: against those of a new "
-            "edition, and by their order.",
+            "edition, and by their order. Of tasks of texts that are drawn from a table, such as "
+            "core-size.",
         ),
     ] = False,
     system: Annotated[

@@ -219,21 +219,21 @@ def items(
     data: DataOption = None,
     as_json: Json = False,
 ) -> None:
-    """Fit an item-response model to the answers of many models, store it for `probe --adaptive`,
-    and list the questions whose gold answer is most likely wrong first.
+    """Fit an item-response model to the answers of many models, keep it in the data folder for
+    every later `probe --adaptive`, and list the questions whose gold answer is most likely wrong
+    first.
 
     Examples:
         seesay tasks items core-color runs -o items.html
     """
     from seesay.api import load_task
     from seesay.cli.output import out, print_json, remark, table
-    from seesay.runs.items import fit_item_model, items_file, write_items
+    from seesay.runs.items import fit_item_model, write_items
     from seesay.runs.store import find_runs
 
     loaded_task = load_task(task, data)
     model = fit_item_model(loaded_task, find_runs(runs))
-    path = items_file(model.task)
-    write_items(path, model)
+    kept = write_items(model)
     if output is not None:
         # pages need Jinja, which takes a while to load
         from seesay.reports.pages.items import write_item_page
@@ -256,7 +256,7 @@ def items(
     ]
     columns = ["question", "gold", "good models say", ">how often", ">discrimination", ">credit"]
     out.print(table([*columns, ">people disagree"], rows))
-    remark(f"{quantity(len(model.items), 'question')}, {quantity(len(model.runs), 'run')}: {path}")
+    remark(kept)
 
 
 @app.command()

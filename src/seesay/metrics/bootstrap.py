@@ -294,24 +294,28 @@ def wilson(share: float, n: int, level: float = LEVEL) -> tuple[float, float]:
 _ROUNDING = 1e-9
 
 
-def not_degenerate(interval: Interval, objects: int, *, signed: bool = False) -> Interval:
+def not_degenerate(
+    interval: Interval, objects: int, *, signed: bool = False, most: float = 1.0
+) -> Interval:
     """Doubt where resampling cannot show any: an interval without width.
 
     Resamples of objects that are all alike, or of a single object, are all alike: their percentiles
     would claim certainty. Yet a share of objects that were not seen, by Wilson's interval of none
-    of so many, may have any value: 0 to 1, or -1 to 1 where a figure is `signed`. Where all objects
-    are right, or all wrong, that is Wilson's own interval. Any other interval is returned as it is.
+    of so many, may have any value: 0 to `most`, or -most to most where a figure is `signed`. Where
+    all objects are right, or all wrong, that is Wilson's own interval. Any other interval is
+    returned as it is.
     """
     value = interval.value
-    bottom = -1.0 if signed else 0.0
+    bottom = -most if signed else 0.0
     # equal numbers differ by rounding; what is not defined has no width to compare
     is_certain = interval.high - interval.low < _ROUNDING
     # a distance beyond the range has no such bounds
-    if not objects or not is_certain or not bottom <= value <= 1:
+    if not objects or not is_certain or not bottom <= value <= most:
         return interval
     if objects == 1 and not signed:
-        return Interval(value, *wilson(value, objects))
+        low, high = wilson(value / most, objects)
+        return Interval(value, most * low, most * high)
     unseen = wilson(0.0, objects)[1]
     low = value - unseen * (value - bottom)
-    high = value + unseen * (1 - value)
+    high = value + unseen * (most - value)
     return Interval(value, low, high)

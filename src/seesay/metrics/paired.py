@@ -50,11 +50,13 @@ def paired_bootstrap(
     value: Value,
     *,
     where: BoolArray | None = None,
+    most: float = 1.0,
 ) -> Difference:
     """Both models' statistics (t, n, k) under the same resamples of objects.
 
     p is twice the smaller share of resamples on either side of zero (Efron & Tibshirani 1993,
     §15.4), with the observed sample counted as one more resample so that it is never 0.
+    A figure is `most` at most.
     """
     _same_shape(a, b)
     sums_a = resamples.sums(a, where)
@@ -67,6 +69,7 @@ def paired_bootstrap(
         objects=resamples.count_objects(sums_a),
         differing=resamples.count_objects(sums_a - sums_b),
         widening=widening,
+        most=most,
     )
 
 
@@ -77,6 +80,7 @@ def difference(
     objects: int,
     differing: int,
     widening: float = 1.0,
+    most: float = 1.0,
 ) -> Difference:
     """Return two figures as one difference.
 
@@ -91,7 +95,7 @@ def difference(
     # where objects share things, few things are allowed for already
     ratio = widening if widening > 1 else _few_objects_ratio(objects, differing)
     differences = point + ratio * (resampled_a - resampled_b - point)
-    between = _not_certain(summarise(point, differences), objects)
+    between = _not_certain(summarise(point, differences), objects, most)
     defined = differences[~np.isnan(differences)]
     below = int((defined <= _NOISE).sum())
     above = int((defined >= -_NOISE).sum())
@@ -119,20 +123,20 @@ def _few_objects_ratio(objects: int, differing: int) -> float:
     return small_sample_ratio(objects)
 
 
-def _not_certain(between: Interval, objects: int) -> Interval:
+def _not_certain(between: Interval, objects: int, most: float) -> Interval:
     """Return the interval of a difference, with room for doubt where all resamples are alike.
 
     Where one model is always right and the other never, it is Wilson's interval of a share of 1.
     Where they differ equally on every object, as two that answer alike, objects that were not seen
     may differ in either direction.
     """
-    if abs(between.value) == 1:
+    if abs(between.value) == most:
         inner = between.value * wilson(1.0, objects)[0]
         low = min(inner, between.value)
         high = max(inner, between.value)
         return Interval(between.value, low, high)
-    if abs(between.value) < 1:
-        return not_degenerate(between, objects, signed=True)
+    if abs(between.value) < most:
+        return not_degenerate(between, objects, signed=True, most=most)
     return between
 
 

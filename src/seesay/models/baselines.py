@@ -185,11 +185,16 @@ def baseline_cards() -> dict[str, BaselineCard]:
 
 def load_baseline(rest: str, options: ModelOptions) -> Baseline:
     """`baseline:NAME`."""
-    cards = baseline_cards()
-    if rest not in cards:
-        raise unknown("baseline", rest, cards, "seesay models")
-    baseline: Baseline = load_address(cards[rest].maker)(f"baseline:{rest}")
+    validate_baseline(rest)
+    baseline: Baseline = load_address(baseline_cards()[rest].maker)(f"baseline:{rest}")
     return baseline
+
+
+def validate_baseline(name: str) -> None:
+    """Refuse a name that is no baseline's."""
+    cards = baseline_cards()
+    if name not in cards:
+        raise unknown("baseline", name, cards, "seesay models")
 
 
 def load_mock(rest: str, options: ModelOptions) -> Mock:

@@ -14,8 +14,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from seesay.errors import UserError
+from seesay.errors import UserError, require_packages
 from seesay.models.base import Model
+from seesay.models.baselines import validate_baseline
 from seesay.models.catalogue import CATALOGUE, source_of
 from seesay.models.files import (
     TRAINING_RESULT,
@@ -27,7 +28,7 @@ from seesay.models.files import (
 from seesay.models.hf.adapters import Adapter
 from seesay.models.hf.families import load_language_model
 from seesay.models.hf.gguf import convert_gguf, converted_folder
-from seesay.models.hf.hub import copied_config, hub_commit
+from seesay.models.hf.hub import copied_config, hub_commit, refuse_unless_on_hub
 from seesay.models.hf.loading import content_fingerprint, read_config
 from seesay.models.libraries import device_of, require_models
 from seesay.models.options import ModelOptions
@@ -74,6 +75,7 @@ READERS = dict.fromkeys(("flava", "lxmert", "vilt", "visual_bert"), MULTIMODAL)
 """What loads models that fill slots and see more than text, by the model type in their
 configuration."""
 
+_CONFIGURATIONS = ("config.json", "adapter_config.json", "*/config.json", "*/adapter_config.json")
 _SIMILAR = 0.75  # a name that is closer to one of the catalogue is taken for a misspelling of it
 
 
@@ -183,6 +185,22 @@ class ModelSource:
             encoder = load_address(ENCODER)(self.name, self.fetch(), self.options)
         model: Model = encoder
         return model
+
+    def validate(self) -> None:
+        """Refuse a name that is known to stand for no model before anything is loaded."""
+        if self.kind is Kind.HUB:
+            require_packages("A local model", "models", "huggingface_hub")
+            refuse_unless_on_hub(self.place, self.revision)
+        elif self.kind is Kind.FOLDER:
+            folder = Path(self.place)
+            # checkpoints of a training lie below its folder
+            if not any(any(folder.glob(pattern)) for pattern in _CONFIGURATIONS):
+                raise UserError(
+                    f"The folder '{self.name}' holds no config.json: it is not a transformers "
+                    "model."
+                )
+        elif self.prefix == "baseline":
+            validate_baseline(self.place)
 
     def validate_encoder(self) -> None:
         """Refuse a model that is known to be no encoder before it is loaded."""

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from markupsafe import Markup
 
-from seesay.data.pictures import thumbnail
+from seesay.data.pictures import open_thumbnail
 from seesay.pictures.conditions import Contrast, contrasts
 from seesay.pictures.pull import LEAST
 from seesay.questions import Question
@@ -88,12 +87,15 @@ def _gallery(entry: LabelledRun, choices: Choices, options: Sequence[str]) -> Ga
     for source, title in TITLES.items():
         exhibits = []
         for question in task.questions:
-            # a run may be read on a machine that has no pictures
-            is_shown = question.picture and Path(question.picture).is_file()
-            if source in question.marks and is_shown:
+            if source not in question.marks or not question.picture:
+                continue
+            # a page may be made on a machine that lacks the pictures, or what opens them
+            picture = open_thumbnail(question.picture)
+            if picture is not None:
                 exhibits.append(
                     _exhibit(
                         question,
+                        picture,
                         source,
                         choices,
                         template_names,
@@ -108,6 +110,7 @@ def _gallery(entry: LabelledRun, choices: Choices, options: Sequence[str]) -> Ga
 
 def _exhibit(
     question: Question,
+    picture: str,
     source: str,
     choices: Choices,
     templates: Sequence[str],
@@ -126,8 +129,10 @@ def _exhibit(
         f"{option} {100 * share:.0f} %" for option, share in by_option.items() if share >= 0.005
     )
     segments = list(zip(options, swatches(options), shares.tolist(), strict=True))
+    # the eye takes what a bar begins with for the answer; what is right comes next
+    segments.sort(key=lambda segment: (segment[0] != answer, segment[0] not in question.gold))
     return Exhibit(
-        picture=thumbnail(str(question.picture)),
+        picture=picture,
         text=question.fields["question"],
         right=" or ".join(question.gold),
         pulled=" or ".join(suggested),

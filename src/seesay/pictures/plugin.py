@@ -15,6 +15,7 @@ _TASKS = {
         "seesay",
         licence="CC0-1.0",
         anchors=0.25,
+        pictures=True,
     ),
     "kind-size": TaskCard(
         "seesay.pictures.tasks.kind_size:load",
@@ -22,6 +23,7 @@ _TASKS = {
         "seesay",
         licence="CC0-1.0",
         anchors=0.25,
+        pictures=True,
     ),
     "prior-size": TaskCard(
         "seesay.pictures.tasks.prior_size:load",
@@ -29,6 +31,7 @@ _TASKS = {
         "seesay",
         licence="CC0-1.0",
         anchors=0.25,
+        pictures=True,
     ),
 }
 

@@ -235,9 +235,12 @@ def payload(
     task = group.task
     questions = task.questions
     label_index = {label: place for place, label in enumerate(task.labels)}
+    relaxed = is_relaxed(task)
     pieces = {template.name: template_pieces(template) for template in task.templates}
     fields = dict.fromkeys(field for pairs in pieces.values() for _, field in pairs if field)
     options = shared_options(task) or ()
+    # a word wears the color of its part of the bar
+    paint = dict(zip(options, swatches(options), strict=True))
     number_of_shares = len(choices_of_runs) * len(task.templates) * len(questions) * len(options)
     # a page of a large task must still open in a browser
     with_shares = bool(options) and number_of_shares <= MAX_SHARES
@@ -254,12 +257,12 @@ def payload(
         "slot": SLOT,
         "templates": [{"name": name, "pieces": pairs} for name, pairs in pieces.items()],
         "labels": task.labels,
-        "paint": [swatch(label) for label in task.labels],
-        "options": swatches(options) if options else None,
+        "paint": [paint.get(label) or swatch(label) for label in task.labels],
+        "options": [label_index[option] for option in options],
         "objects": [question.object for question in questions],
         "fields": {field: _field_column(questions, field) for field in fields},
         "pictures": _pictures(questions, most_pictures),
-        "gold": [_gold(question, label_index) for question in questions],
+        "gold": [_gold(question, label_index, relaxed=relaxed) for question in questions],
         "tags": _tags(task),
         "models": [{"label": entry.label, "hue": hue(entry.series)} for entry in group.entries],
         "answers": answers,
@@ -306,11 +309,14 @@ def _field_column(questions: Sequence[Question], field: str) -> list[str]:
     return [question.fields.get(field, "") for question in questions]
 
 
-def _gold(question: Question, label_index: Mapping[str, int]) -> list[list[float]]:
-    """Return the gold labels by their index with their shares in per mille, the likeliest first."""
-    total = sum(question.gold.values()) or 1
-    ranked = sorted(question.gold.items(), key=lambda item: -item[1])
-    return [[label_index[label], round(1000 * weight / total)] for label, weight in ranked]
+def _gold(
+    question: Question, label_index: Mapping[str, int], *, relaxed: bool
+) -> list[tuple[int, bool]]:
+    """Return the gold labels by their index, the likeliest first, and whether each is accepted as
+    the answer."""
+    accepted = accepted_labels(question, relaxed=relaxed)
+    ranked = sorted(question.gold, key=lambda label: -question.gold[label])
+    return [(label_index[label], label in accepted) for label in ranked]
 
 
 def _tags(task: Task) -> dict[str, dict[str, list[Any]]]:
@@ -339,6 +345,7 @@ def _column(
     shares: list[list[int] | None] = []
     marks = []
     ties = {}
+    tops = {}
     for row, choice in enumerate(column):
         if choice is None:
             chosen.append(None)
@@ -354,6 +361,7 @@ def _column(
         marks.append(choice.mark)
         if len(labels) > 1:
             ties[row] = len(labels)
+            tops[row] = [label_index[label] for label in labels]
     rows: dict[str, Any] = {
         "chosen": chosen,
         "p": probabilities,
@@ -362,4 +370,5 @@ def _column(
     }
     if with_shares:
         rows["shares"] = shares
+        rows["tops"] = tops
     return rows

@@ -213,7 +213,8 @@ def verdict(comparison: Comparison) -> str:
         return "no difference shown"
     is_a_higher = comparison.difference > 0
     place = "behind" if is_a_higher == lower_is_better(comparison.metric) else "ahead"
-    return f"{comparison.a} is {place}"
+    is_people = "|family:people|" in comparison.signature_a
+    return f"{comparison.a} {'are' if is_people else 'is'} {place}"
 
 
 def finding(comparison: Comparison) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from seesay.condition import How
 from seesay.grouping import group_by
-from seesay.quantities import quantity
+from seesay.quantities import listed, quantity
 from seesay.questions import Published, Question, Slice, Task
 from seesay.runs.compare import same_question
 from seesay.runs.figures import CALIBRATED
@@ -28,6 +29,19 @@ def is_people(model: str) -> bool:
     (True, True, False)
     """
     return re.search(r"\b(people|humans?)\b", model, re.IGNORECASE) is not None
+
+
+def count_asked(families: Iterable[str]) -> str:
+    """Return how many were asked, given the family of each: people are no models.
+
+    >>> count_asked(["causal", "baseline", "people"])
+    '1 model, 1 baseline and people'
+    """
+    counts = Counter(family if family in LAST_FAMILIES else "model" for family in families)
+    parts = [quantity(counts[kind], kind) for kind in ("model", "baseline") if counts[kind]]
+    if counts[PEOPLE]:
+        parts.append(PEOPLE)
+    return listed(parts)
 
 
 def without_people(runs: Sequence[Run]) -> tuple[Run, ...]:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from seesay.condition import How
 from seesay.grouping import group_by
+from seesay.quantities import listed
 from seesay.reports.formatting import interval, is_shown, lower_is_better, metric_name, number
-from seesay.reports.groups import LabelledRun
+from seesay.reports.groups import PEOPLE, LabelledRun
 from seesay.runs.layers import LayerCurve, LayerFigure
 from seesay.runs.records import Comparison, Figure
 from seesay.runs.request import is_baseline
@@ -23,8 +24,9 @@ VERDICTS = (AHEAD, ABOVE, NEITHER, AT, BEHIND, BELOW)
 
 
 def results_in_words(entries: Sequence[LabelledRun], comparisons: Sequence[Comparison]) -> str:
-    """Return a sentence for each model that is no baseline, by the headline metrics: on which tasks
-    it is ahead of the baseline that it was compared with, or of chance where there is none."""
+    """Return a sentence for each model that is no baseline, and for people, by the headline
+    metrics: on which tasks it is ahead of the baseline that it was compared with, or of chance
+    where there is none."""
     sentences = []
     for label, runs in group_by(entries, lambda entry: entry.label).items():
         if is_baseline(label):
@@ -40,7 +42,8 @@ def results_in_words(entries: Sequence[LabelledRun], comparisons: Sequence[Compa
                 if (rival, verdict) in tasks:
                     parts.append(f"{verdict} {listed(tasks[rival, verdict])}")
             against = f"Compared with {rival}, {label}" if rival else label
-            sentences.append(f"{against} is {listed(parts)}.")
+            verb = "are" if runs[0].run.manifest.family == PEOPLE else "is"
+            sentences.append(f"{against} {verb} {listed(parts)}.")
     return " ".join(sentences)
 
 
@@ -144,15 +147,3 @@ def layers_in_words(curve: LayerCurve, answer: Figure | None = None) -> str:
 
 def _with_interval(figure: LayerFigure | Figure) -> str:
     return f"{number(figure.value)} ({interval(figure.low, figure.high)})"
-
-
-def listed(parts: Sequence[str]) -> str:
-    """Return parts as a list in a sentence.
-
-    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
-    ('a', 'a and b', 'a, b and c')
-    """
-    *others, last = parts
-    if not others:
-        return last
-    return f"{', '.join(others)} and {last}"

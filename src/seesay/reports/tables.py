@@ -28,7 +28,15 @@ from seesay.reports.formatting import (
     p_value,
     printable,
 )
-from seesay.reports.groups import LabelledRun, TaskRuns, group_runs, headline_parts
+from seesay.reports.groups import (
+    PEOPLE,
+    LabelledRun,
+    TaskRuns,
+    count_asked,
+    group_runs,
+    headline_parts,
+    is_people,
+)
 from seesay.runs.checkpoints import CheckpointCurve
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.layers import LayerCurve
@@ -186,7 +194,8 @@ def stability_table(ranking: Stability) -> Table:
     else:
         decides = "no single template decides the order"
     table = _table("template", "best model")
-    models = f"{len(ranking.models)} models by {metric_name(ranking.metric)}"
+    asked = count_asked(PEOPLE if is_people(name) else "" for name in ranking.models)
+    models = f"{asked} by {metric_name(ranking.metric)}"
     tau = f"Kendall's tau between templates {number(ranking.tau)} ({between})"
     table.title = f"{ranking.task}: {models}, {tau}; {decides}"
     for title in ("tau with all", "tau of all without it"):
@@ -252,13 +261,24 @@ def comparison_table(comparisons: Sequence[Comparison], *, all_tests: bool = Fal
                 str(c.n),
             )
     caption = (
-        "p: paired sign-flip test, corrected (Holm) for all comparisons of the "
+        f"p: {_test_of(comparisons)}, corrected (Holm) for all comparisons of the "
         "task. Bold: p at most 0.05, and the interval excludes zero."
     )
     if all_tests:
         caption += " p flip: uncorrected; p boot: bootstrap; p McN: McNemar."
     _add_caption(table, caption, few_note(comparisons), _editions_note(comparisons))
     return table
+
+
+def _test_of(comparisons: Sequence[Comparison]) -> str:
+    """Return by which test the p-values are: runs of two editions are paired by anchors alone."""
+    equated = [c.anchors is not None for c in comparisons]
+    if not any(equated):
+        return "paired sign-flip test"
+    of_editions = "sign-flip test of the objects of both editions, paired where they are anchors"
+    if all(equated):
+        return of_editions
+    return f"paired sign-flip test; between editions, {of_editions}"
 
 
 def _editions_note(comparisons: Sequence[Comparison]) -> str:

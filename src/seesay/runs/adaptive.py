@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from seesay.quantities import quantity
 from seesay.questions import Task
 from seesay.runs import store
 from seesay.runs.ask import Settings
-from seesay.runs.items import ItemModel, read_items
+from seesay.runs.items import ItemModel, items_file, read_items
 from seesay.runs.request import Pair, progress_title
 from seesay.runs.settle import gather
 
@@ -31,6 +32,8 @@ QUESTIONS = 100
 _AT_ONCE = 8
 FEWEST_DRAWS = 20
 """With fewer objects an interval rests on too little."""
+
+log = logging.getLogger(__name__)
 
 
 class AdaptiveFigure(Document):
@@ -80,6 +83,9 @@ def ask_tasks_adaptively(
     """Ask each model its task, and keep the scores in `adaptive.json`."""
     # a task without an item model is refused before the first model is asked
     item_models = {task.name: read_items(task.name) for _, task in pairs}
+    for name, items in item_models.items():
+        rests_on = quantity(len(items.runs), "run")
+        log.info("Questions of %s are chosen by %s, made of %s.", name, items_file(name), rests_on)
     figures = []
     for model, task in pairs:
         with progress(progress_title(model, task), "questions") as advance:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from itertools import zip_longest
 from pathlib import Path
 from time import monotonic
 
@@ -558,7 +559,9 @@ def limit_questions(
 
     Objects are taken whole, so that what belongs together is asked together. Of objects that have
     so many questions that few of them would be taken, a share of each is asked, and a note says so.
-    Nested questions that are asked alike count once. A task without more questions stays as it is.
+    Where that would leave out a part of the headline, questions of every part are taken in turn, as
+    another note says. Nested questions that are asked alike count once. A task without more
+    questions stays as it is.
     """
     by_object = _question_ids_by_object(task)
     total = sum(map(len, by_object.values()))
@@ -570,18 +573,29 @@ def limit_questions(
     share_of_large = round(limit * sum(map(len, large.values())) / total)
     sampled = _draw_objects(small, limit - share_of_large, seed)
     sampled += _draw_share_of_each(large, share_of_large, seed)
-    ids = {question for alike in sampled for question in alike}
-    questions = tuple(question for question in task.questions if question.id in ids)
-    provenance = task.provenance
+    note = ""
     if large:
         note = (
             f"--limit {limit} takes a share of the questions about each object that has more than "
             f"{largest:,} of them ({len(large):,} of {len(by_object):,} objects), and whole "
             "objects otherwise"
         )
-        provenance = replace(provenance, notes=(*provenance.notes, note))
+    limited = _take_questions(task, sampled)
+    if limited.parts != task.parts:
+        limited = _take_questions(task, _draw_in_turn(task, by_object, limit, seed))
+        note = _note_parts(task, limited, limit)
+    if not note:
+        return limited
+    provenance = task.provenance
+    return replace(limited, provenance=replace(provenance, notes=(*provenance.notes, note)))
+
+
+def _take_questions(task: Task, sampled: QuestionIds) -> Task:
+    """Return the task with these questions only."""
+    ids = {question for alike in sampled for question in alike}
+    questions = tuple(question for question in task.questions if question.id in ids)
     # published figures are about all the questions, so they are not shown beside a part of them
-    return replace(task, questions=questions, published=(), provenance=provenance)
+    return replace(task, questions=questions, published=())
 
 
 QuestionIds = Sequence[list[str]]
@@ -614,6 +628,39 @@ def _draw_objects(
         elif not sampled:
             sampled = list(by_object[name][:limit])
     return sampled
+
+
+def _draw_in_turn(
+    task: Task,
+    by_object: Mapping[str, QuestionIds],
+    limit: int,
+    seed: int,
+) -> list[list[str]]:
+    """Draw questions of every part of the headline in turn, whatever objects they are about."""
+    parts = {question.id: question.tags[task.nested_by] for question in task.questions}
+    counts = Counter(parts.values())
+    # sorted first, so that the draw does not depend on the order of the file
+    questions = sorted(alike for of_object in by_object.values() for alike in of_object)
+    by_part: dict[str, list[list[str]]] = {part: [] for part in counts}
+    for alike in random.Random(seed).sample(questions, len(questions)):
+        # what is asked alike may stand in several parts: it is drawn for the smallest of them
+        smallest = min((parts[question] for question in alike), key=counts.__getitem__)
+        by_part[smallest].append(alike)
+    turns = zip_longest(*(by_part[part] for part in sorted(counts, key=lambda p: (counts[p], p))))
+    return [alike for turn in turns for alike in turn if alike][:limit]
+
+
+def _note_parts(task: Task, limited: Task, limit: int) -> str:
+    """Return which parts of the headline a small sample has, and how many questions have all."""
+    present = [part[task.nested_by] for part in limited.parts if part]
+    missing = [part[task.nested_by] for part in task.parts if part and part not in limited.parts]
+    text = (
+        f"--limit {limit} is too small for whole objects: questions with each {task.nested_by} are "
+        f"taken in turn ({', '.join(present)})"
+    )
+    if not missing:
+        return text
+    return f"{text}, and none with {', '.join(missing)}: --limit {len(task.parts)} has all of them"
 
 
 def _draw_share_of_each(

@@ -7,8 +7,9 @@ was drawn, too (Oren et al. 2023). Anchors, which every edition has, are left ou
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from statistics import NormalDist
@@ -31,7 +32,8 @@ from seesay.runs.ask import Settings, run
 from seesay.runs.figures import items_by_template, statistics
 from seesay.runs.request import Pair
 from seesay.runs.run import Run
-from seesay.tasks.editions import Place, pair_places
+from seesay.tasks import is_task_file, task_card
+from seesay.tasks.editions import Place, pair_places, renewable_tasks
 
 CONTAMINATION = "contamination.json"
 """What the last command tested, in the folder of its runs."""
@@ -155,12 +157,37 @@ def detect_contaminations(
     """Test each model on its task beside an edition of it; keep the outcomes in
     `contamination.json`."""
     outcomes: list[Contamination] = []
+    for task in editions.values():
+        _validate_task(task)
     for model, task in pairs:
         edition = editions[task.name]
         outcomes.append(detect_contamination(model, task, edition, root, settings, progress))
         rows = [outcome.model_dump(mode="json") for outcome in outcomes]
         write_json(root / CONTAMINATION, rows)
     return outcomes
+
+
+def validate_contamination_task(name: str) -> None:
+    """Refuse a task by its name, before anything is loaded."""
+    if is_task_file(name):
+        return
+    card = task_card(name)
+    if card.anchors and not card.pictures:
+        return
+    reason = "asks about pictures" if card.pictures else "is a fixed list"
+    raise UserError(
+        f"'{name}' {reason}: --contamination tests "
+        f"{', '.join(renewable_tasks(texts_only=True))}, and task files whose pairs are drawn."
+    )
+
+
+def _validate_task(task: Task) -> None:
+    """Refuse a task that asks about pictures, or has no credit for each question."""
+    if any(question.picture for question in task.questions):
+        raise UserError(f"'{task.name}' asks about pictures: --contamination is for texts.")
+    metric = metrics.get(task.metrics[0])
+    if not metric.is_mean or metric.lower_is_better:
+        raise UserError(f"{metric.name} gives no credit per question: nothing can be compared.")
 
 
 def detect_contamination(
@@ -173,6 +200,7 @@ def detect_contamination(
 ) -> Contamination:
     """Ask a model published questions and those of an edition, score both as texts, and the former
     in their order and in others; keep the answers as runs."""
+    _validate_task(task)
     places = _take_places(task, edition, settings)
     sides = ([place.published for place in places], [place.renewed for place in places])
     name = label(model.name, model.condition)
@@ -196,12 +224,15 @@ def detect_contamination(
         texts = [
             [_fill(task, question) for question in chain.from_iterable(side)] for side in sides
         ]
-        logps = [
-            _average(_score_texts(model, text), side)
-            for text, side in zip(texts, sides, strict=True)
-        ]
-        tests.append(_test_places("text", places, logps, settings))
-        tests.append(_test_order(model, task, sides[0], settings))
+        total = sum(map(len, texts)) + _shards(sides[0]) * (1 + _SHUFFLES)
+        with progress(f"{name} · {task.name} as texts, in several orders", "texts") as advance:
+            advance_one = partial(advance, 1, total)
+            logps = [
+                _average(_score_texts(model, text, advance_one), side)
+                for text, side in zip(texts, sides, strict=True)
+            ]
+            tests.append(_test_places("text", places, logps, settings))
+            tests.append(_test_order(model, task, sides[0], settings, advance_one))
     p = min(1.0, len(tests) * min(test.p for test in tests))
     return Contamination(
         task=task.name,
@@ -217,8 +248,6 @@ def detect_contamination(
 
 def _take_places(task: Task, edition: Task, settings: Settings) -> list[Place]:
     """Return the places that are no anchors, or a part of them in one piece: their order counts."""
-    if any(question.picture for question in task.questions):
-        raise UserError(f"'{task.name}' asks about pictures: --contamination is for texts.")
     places = pair_places(task, edition)
     if settings.limit is not None:
         count = sum(len(place.published) for place in places)
@@ -243,8 +272,6 @@ def _average(values: FloatArray, groups: Sequence[Sequence[Question]]) -> FloatA
 def _credits(each: Run) -> FloatArray:
     """Return the credit that a run has for each question, by the headline metric."""
     metric = metrics.get(each.task.metrics[0])
-    if not metric.is_mean or metric.lower_is_better:
-        raise UserError(f"{metric.name} gives no credit per question: nothing can be compared.")
     items = items_by_template(each.task, each.answers, each.manifest.condition.length)
     return np.asarray(statistics([metric], items)[metric.name][..., 0].mean(axis=0))
 
@@ -256,13 +283,14 @@ def _fill(task: Task, question: Question) -> str:
     return resolve_separator(prompt.text.replace(SLOT, answer), None)
 
 
-def _score_texts(model: Model, texts: Sequence[str]) -> FloatArray:
+def _score_texts(model: Model, texts: Sequence[str], advance: Callable[[], None]) -> FloatArray:
     """Return the log-probability of each text; refuse what the model leaves out."""
     logps = []
     for text, scores in zip(texts, model.score(texts), strict=True):
         if scores.left_out:
             raise UserError(f"'{model.name}' cannot score {text!r}: {scores.left_out}.")
         logps.append(sum(scores.logp))
+        advance()
     return np.array(logps)
 
 
@@ -324,21 +352,30 @@ def adjust_for_things(
     return gaps, float(difference), float(_Z * np.sqrt(variance))
 
 
+def _shards(groups: Sequence[Sequence[Question]]) -> int:
+    """Return of how many parts of the file the order is tested."""
+    return len(groups) // _PLACES_PER_SHARD
+
+
 def _test_order(
-    model: Model, task: Task, groups: Sequence[Sequence[Question]], settings: Settings
+    model: Model,
+    task: Task,
+    groups: Sequence[Sequence[Question]],
+    settings: Settings,
+    advance: Callable[[], None],
 ) -> ContaminationTest:
     """Compare the log-probability of parts of the file in its order and in others."""
     generator = np.random.default_rng(settings.seed)
     # questions about one object stay together: one tells the answer to the next
     units = ["\n".join(_fill(task, question) for question in group) for group in groups]
-    count = len(units) // _PLACES_PER_SHARD
+    count = _shards(groups)
     texts = []
     for number in range(count):
         shard = units[number * _PLACES_PER_SHARD :][:_PLACES_PER_SHARD]
         texts.append("\n".join(shard))
         for _ in range(_SHUFFLES):
             texts.append("\n".join(generator.permutation(shard)))
-    by_shard = _score_texts(model, texts).reshape(count, 1 + _SHUFFLES)
+    by_shard = _score_texts(model, texts, advance).reshape(count, 1 + _SHUFFLES)
     gaps = by_shard[:, 0] - by_shard[:, 1:].mean(axis=1)
     difference = float(gaps.mean())
     reach = float(_Z * gaps.std(ddof=1) / np.sqrt(count))

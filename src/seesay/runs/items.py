@@ -21,6 +21,7 @@ from seesay.folders import data_folder
 from seesay.metrics.base import FloatArray, ScoredItems
 from seesay.metrics.item_response import ItemParameters, fit_items, short_form
 from seesay.metrics.rank_correlation import kendall
+from seesay.quantities import quantity
 from seesay.questions import Question, Task
 from seesay.runs.chosen import accepted_labels, explain_answers, is_relaxed
 from seesay.runs.compare import same_question
@@ -129,10 +130,29 @@ def items_file(task: str) -> Path:
     return data_folder() / "items" / f"{slug(task)}.json"
 
 
-def write_items(path: Path, model: ItemModel) -> None:
-    """Store an item model."""
+def write_items(model: ItemModel) -> str:
+    """Store an item model for all folders of runs, and return where, what it rests on and what uses
+    it; one of other runs that it replaces is named."""
+    path = items_file(model.task)
+    sentence = (
+        f"The item model of '{model.task}' ({quantity(len(model.items), 'question')}, "
+        f"{quantity(len(model.runs), 'run')}) is kept in {path}: `seesay probe --task "
+        f"{model.task} --adaptive` uses it, wherever its runs are."
+    )
+    if path.is_file():
+        try:
+            before = set(read_items(model.task).runs)
+        except UserError:
+            sentence += " It replaces one that could not be read."
+        else:
+            if before != set(model.runs):
+                sentence += (
+                    f" It replaces one of {quantity(len(before), 'run')}, of which "
+                    f"{len(before & set(model.runs)):,} are the same."
+                )
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, model.model_dump_json(indent=2))
+    return sentence
 
 
 def read_items(task: str) -> ItemModel:

@@ -98,6 +98,7 @@ def validate_names(
         if not name.strip() or not name.isprintable():
             raise UserError(f"{name!r} is not a model's name: `seesay models` lists some.")
         source = ModelSource.parse(name, request.options)
+        source.validate()
         # a baseline needs no vectors, but a learning curve has no place for one
         asks_baseline = is_baseline(name) and request.how is not How.LEARNING_CURVE
         if request.how.trains and not asks_baseline:

@@ -29,7 +29,7 @@ from seesay.metrics.base import FloatArray, IntArray
 from seesay.metrics.bootstrap import Interval
 from seesay.metrics.sequences import PairedSequence
 from seesay.models.base import Model
-from seesay.progress import ProgressBars, ProgressCallback
+from seesay.progress import AtMost, ProgressBars, ProgressCallback
 from seesay.quantities import quantity
 from seesay.questions import Question, Slice, Task, Template
 from seesay.runs import store
@@ -251,7 +251,8 @@ def settle(
                 if settlement is not None:
                     settlements[part.slice] = settlement
             if progress:
-                progress(len(rows), total)
+                # all of them are seldom needed
+                progress(len(rows), AtMost(total))
             if len(settlements) == len(parts):
                 break
     costs: Counter[str] = Counter()
@@ -275,7 +276,6 @@ def settle_tasks(
     settlements: list[Settlement] = []
     for first, second in zip(*pairs_by_model, strict=True):
         names = [label(model.name, model.condition) for model, _ in (first, second)]
-        # the time that is left is that of asking everything, which is seldom needed
         title = f"{' and '.join(names)} · {first[1].name}, until it is settled"
         with progress(title, "prompts") as advance:
             settlements += settle((first, second), root, settings, margin, advance)

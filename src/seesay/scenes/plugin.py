@@ -18,7 +18,11 @@ _MALEVIC = {
 }
 _TASKS = {
     f"malevic-{name}": TaskCard(
-        f"seesay.scenes.tasks.malevic:{name}", title, "Pezzelle & Fernández 2019", anchors=0.25
+        f"seesay.scenes.tasks.malevic:{name}",
+        title,
+        "Pezzelle & Fernández 2019",
+        anchors=0.25,
+        pictures=True,
     )
     for name, title in _MALEVIC.items()
 }
@@ -35,6 +39,7 @@ PLUGIN = Plugin(
             "What shape, what colour, is there one? A picture of one shape",
             "Zhou 2019",
             licence="MIT",
+            pictures=True,
         ),
     },
     task_groups={"malevic": tuple(_TASKS)},

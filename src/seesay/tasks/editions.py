@@ -79,15 +79,22 @@ def anchor_share(name: str) -> float:
     if not is_task_file(name):
         share = task_card(name).anchors
         if not share:
-            renewable = [task for task in TASKS.names() if task_card(task).anchors]
             raise UserError(
                 f"'{name}' is a fixed list, of which nothing can be drawn anew: there are editions "
-                f"of {', '.join(renewable)}."
+                f"of {', '.join(renewable_tasks())}."
             )
         return share
     from seesay.tasks.from_file.load import read_anchors
 
     return read_anchors(Path(name).expanduser())
+
+
+def renewable_tasks(*, texts_only: bool = False) -> list[str]:
+    """Return the names of the tasks that can be drawn anew: all, or those without pictures."""
+    cards = {name: task_card(name) for name in TASKS.names()}
+    return [
+        name for name, card in cards.items() if card.anchors and not (texts_only and card.pictures)
+    ]
 
 
 def fill_places(published: Task, fresh: Task, share: float, edition: str) -> list[Place]:

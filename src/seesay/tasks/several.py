@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from seesay.errors import UserError
@@ -20,13 +20,14 @@ def load_tasks(
     names_and_tasks: Sequence[str | Task],
     data: Path | None = None,
     edition: str | None = None,
+    validate: Callable[[str], None] | None = None,
 ) -> tuple[list[Task], list[UserError]]:
     """Return the tasks, and why some members of a group could not be loaded.
 
     Rows that cannot be used are reported.
 
     A task that was named must load; of a group, those that can are asked. With `edition`, that
-    draw of each is taken.
+    draw of each is taken; `validate` refuses a name before anything is loaded.
     """
     typed = [item for item in names_and_tasks if isinstance(item, str)]
     tasks = [item for item in names_and_tasks if isinstance(item, Task)]
@@ -41,6 +42,8 @@ def load_tasks(
     errors: list[UserError] = []
     for name in names:
         try:
+            if validate is not None:
+                validate(name)
             drawn_name = name if edition is None else name_edition(name, edition)
             tasks.append(load_task(drawn_name, data))
         except UserError as error:

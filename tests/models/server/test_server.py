@@ -201,6 +201,31 @@ def test_a_toy_server_is_asked_as_often_as_announced(scope: str, echo: bool) -> 
             assert requests <= spent <= 4 * requests
 
 
+@pytest.mark.parametrize("echo", [True, False])
+def test_all_prompts_are_counted_where_that_takes_no_server(echo: bool) -> None:
+    """The first hundreds of prompts are no sample of the others: here these have more options."""
+    words = ("red", "green", "blue", "black")
+    prompts = [
+        Prompt(f"The color of {number} is [MASK].", words if number > 300 else words[:2])
+        for number in range(400)
+    ]
+    with serving(old_layout(1000, echo=echo)) as base:
+        model = load_model("openai:toy", ModelOptions(base_url=base, scope="option"))
+        requests, _ = announced(model, prompts)
+        assert "counted for" not in model.estimate(prompts)
+    texts = 400 + 2 * 300 + 4 * 99 + 2
+    assert requests == (texts if echo else 400)
+
+
+def test_a_count_of_some_prompts_says_so(address: str) -> None:
+    """Where the server's own tokenizer tells which requests there are."""
+    model = served(address, scope="option")
+    prompts = [Prompt(f"The color of {number} is [MASK].", ("red",)) for number in range(300)]
+    counted = re.search(r"counted for (\d+) of 300 prompts", model.estimate(prompts))
+    assert counted
+    assert 256 <= int(counted[1]) < 300
+
+
 def test_walking_gives_what_looking_up_gives(address: str) -> None:
     model = served(address)
     assert isinstance(model, CompletionsServer)

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Dialog, Page, expect
 from tests.browser import chromium
-from tests.reports.made_up import comparison, hostile_run, run, task
+from tests.reports.made_up import COLORS, comparison, hostile_run, run, task
 
 from seesay.reports import write
 
@@ -91,6 +91,58 @@ def test_another_template_shows_other_prompts(page: Page) -> None:
     expect(first).to_have_text("The lemon is .")
     page.get_by_role("combobox", name="Template").select_option(index=1)
     expect(first).to_have_text("What colour is the lemon? .")
+
+
+BARS = """
+rows => rows.map((row) => [...row.querySelectorAll("td.answer")].map((cell) => {
+  const [first, ...others] = cell.nextElementSibling.querySelectorAll("rect");
+  const [line, ...lines] = cell.nextElementSibling.querySelectorAll("line");
+  const swatch = (node) => node.querySelector(".swatch").className.split(" ")[1];
+  const gold = swatch(row.querySelector("td.gold"));
+  // an option whose share rounds to nothing has no part of the bar
+  const part = [first, ...others].find((rect) => rect.classList.contains(gold));
+  return {
+    answer: swatch(cell),
+    gold,
+    first: [...first.classList],
+    opacities: [first, ...others].map((part) => Number(getComputedStyle(part).opacity)),
+    start: parseFloat(first.getAttribute("x")),
+    part: part ? part.getAttribute("x") : null,
+    line: line.getAttribute("x1"),
+    golds: 1 + lines.length,
+  };
+}))
+"""
+
+
+@pytest.mark.parametrize("options", [("larger", "smaller"), COLORS])
+def test_a_bar_begins_with_the_answer_and_marks_gold(
+    browser: Browser, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    """In colors that the words beside it wear, whichever option comes first."""
+    example = task("things", THINGS, count=24)
+    questions = tuple(
+        replace(q, options=options, gold={options[number % len(options)]: 1.0})
+        for number, q in enumerate(example.questions)
+    )
+    asked = replace(example, questions=questions)
+    opened = open_at(browser, write(tmp_path / "report.html", [run(asked, "a-model")]), 1400)
+    bars = [
+        bar for row in opened.eval_on_selector_all("#question-table tbody tr", BARS) for bar in row
+    ]
+    assert len(bars) == 24
+    # both kinds of question are there
+    assert {bar["answer"] == bar["gold"] for bar in bars} == {True, False}
+    for bar in bars:
+        assert bar["first"] == [bar["answer"], "answered"]
+        assert bar["start"] == 0
+        assert bar["opacities"][0] == 1
+        assert max(bar["opacities"][1:], default=0) < 0.5
+        assert bar["golds"] == 1
+        assert bar["part"] in (bar["line"], None)
+    assert sum(bar["part"] is not None for bar in bars) >= 8
+    expect(opened.locator("#bar-note")).to_be_visible()
+    opened.close()
 
 
 def test_filters_and_pages(page: Page) -> None:

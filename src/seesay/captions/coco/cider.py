@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -30,6 +30,8 @@ log = logging.getLogger(__name__)
 FORMAT = 1
 SIGMA = 6.0
 """The width of CIDEr-D's length penalty."""
+MOST = 10.0
+"""The score of a caption that equals its references."""
 MOST_IMAGES = 1 << 53
 """The largest count: up to here a float holds every whole number."""
 
@@ -121,7 +123,7 @@ def _measurement(
     """Return the metric with its scores; without `sigma` it is plain CIDEr."""
     meaning = "Similarity of n-grams to the references, rare ones weighing more."
     scores = partial(_scores, frequency=frequency, sigma=sigma)
-    metric = mean_metric(name, meaning, scores, undefined=0.0)
+    metric = replace(mean_metric(name, meaning, scores, undefined=0.0), most=MOST)
     return Measurement(metric, metric.stats(corpus))
 
 
@@ -154,7 +156,7 @@ def _scores(
     # The mean over references and over orders, which weigh the same, times 10.
     sums = np.bincount(corpus.owner, similarity, minlength=n)
     references = np.bincount(corpus.owner, minlength=n)
-    return np.asarray(10 * sums / (ORDERS * references))
+    return np.asarray(MOST * sums / (ORDERS * references))
 
 
 def _count_documents(pair: GramPair) -> FloatArray:

@@ -65,7 +65,8 @@ def fuse(parts: Sequence[Measurement], name: str = FUSION) -> Measurement:
         return np.hstack([part.metric.stats(corpus) for part in parts])
 
     names = ", ".join(part.name for part in parts)
-    metric = Metric(name, f"The mean of {names}.", stats, value)
+    most = float(np.mean([part.metric.most for part in parts]))
+    metric = Metric(name, f"The mean of {names}.", stats, value, most=most)
     return Measurement(metric, np.hstack([part.statistics for part in parts]))
 
 
@@ -94,7 +95,9 @@ def compare(
         # The tests take several groups of statistics; captions are one.
         first_statistics = first.statistics[None]
         second_statistics = second.statistics[None]
-        difference = paired_bootstrap(first_statistics, second_statistics, resamples, value)
+        difference = paired_bootstrap(
+            first_statistics, second_statistics, resamples, value, most=first.metric.most
+        )
         p = sign_flip(
             first_statistics,
             second_statistics,

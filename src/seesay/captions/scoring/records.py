@@ -82,7 +82,7 @@ def make_records(
             metric=measurement.name,
             slice=part,
             # captions that are all perfect, or all without a match, leave others in doubt
-            **asdict(not_degenerate(interval, objects)),
+            **asdict(not_degenerate(interval, objects, most=measurement.metric.most)),
             n=len(measurement.statistics),
             objects=objects,
             too_few=too_few(objects),

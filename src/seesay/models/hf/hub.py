@@ -21,6 +21,16 @@ def on_hub(hub_id: str, revision: str | None = None) -> bool:
     return _copied_commit(hub_id, revision) is not None or _metadata(hub_id, revision) is not None
 
 
+def refuse_unless_on_hub(hub_id: str, revision: str | None = None) -> None:
+    """Refuse a model that is neither on the hub, as far as that can be reached, nor copied here."""
+    if not on_hub(hub_id, revision):
+        raise UserError(
+            f"Could not load '{hub_id}': there is no such folder or catalogue name, and the model "
+            "hub did not provide it (offline, unknown or private?). `seesay models` lists what "
+            "works without the hub."
+        )
+
+
 def hub_commit(hub_id: str, revision: str | None) -> str | None:
     """The commit of a model on the hub, which is asked once; offline, that of the copy on this
     machine, if any."""

@@ -13,7 +13,7 @@ from seesay.errors import UserError, first_line
 from seesay.models.batches import is_out_of_memory
 from seesay.models.files import file_digest
 from seesay.models.hf.checkpoint_keys import note_of_unused, unused_parts
-from seesay.models.hf.hub import commit, on_hub
+from seesay.models.hf.hub import commit, refuse_unless_on_hub
 from seesay.models.hf.precision import weight_arguments, weights_digest
 from seesay.models.hf.tokenization import tokenize
 from seesay.models.libraries import device_of, require_models
@@ -208,12 +208,7 @@ def find_source(name: str, revision: str | None) -> str | Path:
     if folder.is_dir():
         check_folder(name, folder)
         return folder
-    if not on_hub(name, revision):
-        raise UserError(
-            f"Could not load '{name}': there is no such folder or catalogue name, and the model "
-            "hub did not provide it (offline, unknown or private?). `seesay models` lists what "
-            "works without the hub."
-        )
+    refuse_unless_on_hub(name, revision)
     return name
 
 

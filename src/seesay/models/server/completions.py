@@ -20,8 +20,8 @@ LINE = "\n"
 
 
 COUNTED = 256
-"""Prompts whose requests are counted one by one before the start; the others are taken to be like
-them."""
+"""Prompts whose requests are counted one by one where the server's tokenizer is needed for it; the
+others are taken to be like them."""
 
 
 class CompletionsServer(ServerModel):
@@ -78,8 +78,8 @@ class CompletionsServer(ServerModel):
         return {"prompt": text or LINE, "stop": ["\n"]}
 
     def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
-        """By the way that texts are scored: what the first prompts need, and of many in
-        proportion."""
+        """By the way that texts are scored; where counting takes the server, by what the first
+        prompts need, and of many in proportion."""
         spending = self._client.spending
         if self._generates:
             read = estimated_tokens(prompt.text for prompt in prompts)
@@ -88,17 +88,20 @@ class CompletionsServer(ServerModel):
         counted = 0
         for indices in self.plan(prompts):
             # a batch at a time, as they are asked: what occurs twice in one is asked once
-            if counted >= COUNTED:
+            if counted >= COUNTED and not self._scorer.counts_alone:
                 break
             rows = [self._split(prompts[i]) for i in indices]
             reads += self._scorer.count_reads(_pairs(rows))
             counted += len(indices)
         share = len(prompts) / counted if counted else 0
+        more = self._scorer.more_requests
+        if counted < len(prompts):
+            more = f", counted for {counted:,} of {len(prompts):,} prompts{more}"
         return spending.estimate(
             round(len(reads) * share),
             round(sum(reads) * share),
             1,
-            more=self._scorer.more_requests,
+            more=more,
         )
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:

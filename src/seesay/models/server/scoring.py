@@ -48,6 +48,8 @@ class Scorer:
     """Part of the fingerprints of servers: it must not change."""
     whole_texts: ClassVar[bool] = False
     """Whether a text of any length costs one request."""
+    counts_alone: ClassVar[bool] = True
+    """Whether requests are counted without the server."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -321,6 +323,7 @@ class TokenLookupScorer(NextTokenScorer):
     next ones."""
 
     key = "Lookup"
+    counts_alone = False
 
     def score(self, pairs: Sequence[Pair]) -> dict[Pair, PairScore]:
         """Every beginning is asked about once, for all the tokens that may follow it."""

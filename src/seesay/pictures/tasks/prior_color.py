@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from seesay.data import store
-from seesay.errors import UserError
+from seesay.errors import UserError, require_packages
 from seesay.pictures.dataset_writer import cached_pictures, images, read_manifest
 from seesay.pictures.icons import ICONS, LICENCE
 from seesay.pictures.plan import color_pictures
@@ -87,6 +87,8 @@ def prior_task(
 
 def picture_folder(name: str, data: Path | None, seed: int = 0) -> tuple[Path, int]:
     """Return the folder of the pictures, and the seed that they were made with."""
+    # all that its pictures need, whether they are drawn, looked at or shown on a page
+    require_packages(f"'{name}'", "pictures", "PIL.Image", "resvg_py")
     if data is None:
         return cached_pictures(name, seed), seed
     settings = read_manifest(data)

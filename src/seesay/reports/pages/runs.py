@@ -7,7 +7,7 @@ whatever else might slip through.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from seesay.reports import answers
 from seesay.reports.analysis import Analysis, write_rows
 from seesay.reports.chance import LEGEND, standings
 from seesay.reports.formatting import few_note
-from seesay.reports.groups import TaskRuns, group_runs
+from seesay.reports.groups import PEOPLE, TaskRuns, count_asked, group_runs
 from seesay.reports.in_words import results_in_words
 from seesay.reports.layout import render_page, templates
 from seesay.reports.pages import run_views
@@ -57,7 +57,7 @@ def render_groups(
     `home` links to the page above it; `layers` are sections of figures layer by layer.
     """
     entries = [entry for group in groups for entry in group.entries]
-    labels = dict.fromkeys((entry.label, entry.series) for entry in entries)
+    labels = {(entry.label, entry.series): entry.run.manifest.family for entry in entries}
     all_citations = [(group.task.name, group.task.provenance.citation) for group in groups]
     citations = dict.fromkeys((task, citation) for task, citation in all_citations if citation)
     with_pictures = sum(answers.has_pictures(group.task) for group in groups)
@@ -68,6 +68,8 @@ def render_groups(
         tasks=[_task(index, group, questions, most_pictures) for index, group in enumerate(groups)],
         entries=entries,
         models=list(labels),
+        asked=count_asked(labels.values()),
+        speakers=_speakers(labels.values()),
         comparisons=run_views.comparisons(comparisons),
         across=[*cross_task_analyses(groups), *more],
         layers=layers,
@@ -82,6 +84,15 @@ def render_groups(
         home=home,
         few=few_note(_figures(groups)),
     )
+
+
+def _speakers(families: Collection[str]) -> str:
+    """Return who says something about what anyone can see, for the page's title."""
+    count = sum(family != PEOPLE for family in families)
+    if count == len(families):
+        return "a model says" if count == 1 else "models say"
+    models = ("", "a model and ", "models and ")[min(count, 2)]
+    return f"{models}people say"
 
 
 def write(

@@ -41,15 +41,28 @@
     return node;
   };
 
-  const shareBar = (shares) => {
+  /* The bar begins with the answer, then comes gold; what is neither is pale. Colours stay those of
+     the options, and a line runs below what is gold. */
+  const shareBar = (row, { shares, chosen, tops }) => {
+    const { options, paint, gold } = data();
+    const answers = tops[row] ?? [chosen[row]];
+    const accepted = gold[row].filter(([, isAccepted]) => isAccepted).map(([place]) => place);
+    const rank = (place) =>
+      4 * (place !== chosen[row]) + 2 * !answers.includes(place) + !accepted.includes(place);
+    const parts = options.map((place, index) => ({ place, share: shares[row][index] }));
+    parts.sort((a, b) => rank(a.place) - rank(b.place));
+    const total = parts.reduce((sum, { share }) => sum + share, 0) || 1;
     const svg = draw("svg", { class: "bar", "aria-hidden": "true" });
-    const total = shares.reduce((sum, share) => sum + share, 0) || 1;
+    const lines = [];
     let start = 0;
-    shares.forEach((share, place) => {
+    for (const { place, share } of parts) {
       const [x, width] = [(100 * start) / total, (100 * share) / total];
-      if (share) svg.append(draw("rect", { class: data().options[place], x: `${x}%`, width: `${width}%`, height: "100%" }));
+      const kind = answers.includes(place) ? "answered" : "other";
+      if (share) svg.append(draw("rect", { class: `${paint[place]} ${kind}`, x: `${x}%`, width: `${width}%` }));
+      if (accepted.includes(place)) lines.push(draw("line", { class: "of-gold", x1: `${x}%`, x2: `${x + width}%` }));
       start += share;
-    });
+    }
+    svg.append(...lines);
     return svg;
   };
 
@@ -152,7 +165,7 @@
     answer.append(mark, chosen[row] === null ? make("span", "quiet", NO_ANSWER) : chip(chosen[row]));
     if (ties[row]) answer.append(make("span", "quiet", `and ${ties[row] - 1} more`));
     probability.append((p[row] / 1000).toFixed(3));
-    if (shares) probability.append(shareBar(shares[row]));
+    if (shares) probability.append(shareBar(row, column(model)));
     return [answer, probability];
   };
 
@@ -213,7 +226,7 @@
 
   const open = (index) => {
     Object.assign(view, { task: index, template: 0, marks: "all", part: "", sort: null, down: false, page: 0 });
-    const { templates, models, tags, slot, pictures } = data();
+    const { templates, models, tags, slot, pictures, answers } = data();
     byId("pick-task").value = index;
     byId("pick-template").replaceChildren(
       ...templates.map(({ pieces }, place) => {
@@ -242,6 +255,7 @@
     byId("part-label").hidden = !Object.keys(tags).length;
     byId("picture-note").textContent = pictures?.note ?? "";
     byId("picture-note").hidden = !pictures?.note;
+    byId("bar-note").hidden = !answers.some((columns) => columns.some(({ shares }) => shares));
     header();
     show();
   };

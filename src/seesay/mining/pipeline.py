@@ -439,45 +439,14 @@ def _split(
     return parts, Counter(note.bad)
 
 
-def picture_files(folder: Path, ids: Collection[str]) -> dict[str, str]:
-    """Return the files of pictures of a knowledge folder, by id, without those that have none."""
-    rows = _pictures(folder, ids, ["id", "path"])
-    return {row["id"]: row["path"] for row in rows if row["path"]}
-
-
-Box = tuple[str, float, float, float, float]
-"""The name of a region, and its left, top, width and height as shares of the picture."""
-
-
-def picture_boxes(folder: Path, ids: Collection[str]) -> dict[str, list[Box]]:
-    """Return the regions of pictures of a knowledge folder, by the picture's id."""
-    boxes: dict[str, list[Box]] = {}
-    for row in _pictures(folder, ids, ["id", "width", "height", "regions"]):
-        if not row["width"] or not row["height"]:
-            continue
-        for region in row["regions"] or ():
-            left, top, width, height = region["box"]
-            box = (
-                region["name"],
-                left / row["width"],
-                top / row["height"],
-                width / row["width"],
-                height / row["height"],
-            )
-            boxes.setdefault(row["id"], []).append(box)
-    return boxes
-
-
-def _pictures(
-    folder: Path,
-    ids: Collection[str],
-    columns: list[str],
-) -> Iterator[dict[str, Any]]:
-    """Yield rows of the annotation as it was split; none if there is no `work` folder any more."""
+def annotated_pictures(folder: Path, ids: Collection[str]) -> Iterator[dict[str, Any]]:
+    """Yield the annotation of pictures of a knowledge folder, as it was split; nothing if there is
+    no `work` folder any more."""
     note = folder / "work/pictures/cut.json"
     if not note.is_file():
         return
-    id_array = pa.array(sorted(ids), pa.string())
+    id_array = pa.array(ids, pa.string())
+    columns = ["id", "path", "width", "height", "regions"]
     for name in read_state(note, _Parts, DELETE_WORK).parts:
         for batch in read_batches(note.parent / name, columns):
             yield from batch.filter(pc.is_in(batch.column("id"), id_array)).to_pylist()

@@ -33,7 +33,10 @@ BATCH = 1 << 14
 """Facts in memory."""
 # Each part's list of examples is sorted. The three smallest ids of all are within the three lists
 # that begin with the smallest ids, so DuckDB need not keep more of them.
-EXAMPLES = f"list_sort(flatten(min(examples, {MAX_EXAMPLES})))[:{MAX_EXAMPLES}]"
+EXAMPLES = (
+    f"list_sort(flatten(min(examples, {MAX_EXAMPLES}) FILTER (label = {len(COLORS)})))"
+    f"[:{MAX_EXAMPLES}]"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,23 +127,18 @@ def count_colors(
     thresholds: Thresholds = PUBLISHED,
 ) -> list[ColorFact] | None:
     """Return the colours of objects; None where no colours were counted."""
+    # The label after all colours counts answers, since one may name two colours.
+    sums = [f"sum(if(label = {label}, count, 0))::BIGINT" for label in range(len(COLORS) + 1)]
     query = f"""
-        SELECT a, label, sum(count)::BIGINT, {EXAMPLES}
-        FROM counts GROUP BY a, label
+        SELECT a, [{", ".join(sums)}], {EXAMPLES}
+        FROM read_parquet($tables) GROUP BY a
     """
-    connection.read_parquet(list(map(str, tables))).create_view("counts")
-    color_counts: dict[str, list[int]] = {}
-    answers: dict[str, int] = {}
-    examples: dict[str, list[str]] = {}
-    for name, label, count, pictures in connection.execute(query).fetchall():
-        # The label after all colours counts answers, since one may name two colours.
-        if label == len(COLORS):
-            answers[name] = count
-            examples[name] = pictures
-        else:
-            color_counts.setdefault(name, [0] * len(COLORS))[label] = count
-    if not answers:
+    rows = connection.execute(query, {"tables": list(map(str, tables))}).fetchall()
+    if not rows:
         return None
+    color_counts = {name: counts[:-1] for name, counts, _ in rows}
+    answers = {name: counts[-1] for name, counts, _ in rows}
+    examples = {name: pictures for name, _, pictures in rows}
     return color_facts(
         color_counts,
         answers,

@@ -19,6 +19,7 @@ from seesay.mining.readers.join import (
     JoinedPictures,
     clean_id,
     field_id,
+    open_join,
 )
 from seesay.mining.readers.validation import (
     BadAnnotationError,
@@ -49,7 +50,7 @@ def split(place: str, rows: int, folder: Path) -> Iterator[CocoPart | BadAnnotat
         if not path.is_file():
             raise UserError(f"There is no file '{path}'.")
     categories: dict[str, Any] = {}
-    with DiskJoin(folder) as join:
+    with open_join(folder) as join:
         for path in paths:
             yield from _load(path, join, categories, is_first=path == paths[0])
         for picture_id, count in join.unlisted():

@@ -12,7 +12,7 @@ import os
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,43 +50,35 @@ class JoinedPictures:
                 yield picture_id, json.loads(body), entries
 
 
+@contextmanager
+def open_join(folder: Path) -> Iterator[DiskJoin]:
+    """Create a join in a file of a folder, which remains for those who read it."""
+    path = folder / JOIN
+    # What an interrupted run has left is not complete.
+    path.unlink(missing_ok=True)
+    try:
+        with closing(sqlite3.connect(path, isolation_level=None)) as database:
+            # The file is deleted at the end: nothing would be gained if it survived a crash. One
+            # transaction, the `BEGIN`, spares a commit per entry.
+            database.executescript(
+                "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-16000;"
+                "CREATE TABLE pictures (number INTEGER PRIMARY KEY, id TEXT UNIQUE, body TEXT);"
+                "CREATE TABLE entries (id TEXT, kind TEXT, body TEXT); BEGIN;"
+            )
+            yield DiskJoin(path, database)
+    # What is joined lies on the disk: an error of the database is one of the disk.
+    except sqlite3.Error as error:
+        is_full = error.sqlite_errorcode == sqlite3.SQLITE_FULL
+        number = errno.ENOSPC if is_full else errno.EIO
+        raise OSError(number, os.strerror(number), str(path)) from error
+
+
 class DiskJoin:
-    """Entries by picture, in a file of a folder, which remains for those who read it.
+    """Entries by picture: `add_picture` and `add_entry` are called while reading, then `ranges`."""
 
-    `add_picture` and `add_entry` are called while reading, then `ranges`.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / JOIN
-        # What an interrupted run has left is not complete.
-        self._path.unlink(missing_ok=True)
-        self._database = sqlite3.connect(self._path, isolation_level=None)
-
-    def __enter__(self) -> DiskJoin:
-        try:
-            self._create_tables()
-        except sqlite3.Error as error:
-            self.__exit__(type(error), error)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, *_: object
-    ) -> None:
-        self._database.close()
-        # What is joined lies on the disk: an error of the database is one of the disk.
-        if isinstance(error, sqlite3.Error):
-            is_full = error.sqlite_errorcode == sqlite3.SQLITE_FULL
-            number = errno.ENOSPC if is_full else errno.EIO
-            raise OSError(number, os.strerror(number), str(self._path)) from error
-
-    def _create_tables(self) -> None:
-        # The file is deleted at the end: nothing would be gained if it survived a crash. One
-        # transaction, the `BEGIN`, spares a commit per entry.
-        self._database.executescript(
-            "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-16000;"
-            "CREATE TABLE pictures (number INTEGER PRIMARY KEY, id TEXT UNIQUE, body TEXT);"
-            "CREATE TABLE entries (id TEXT, kind TEXT, body TEXT); BEGIN;"
-        )
+    def __init__(self, path: Path, database: sqlite3.Connection) -> None:
+        self._path = path
+        self._database = database
 
     def add_picture(self, picture_id: str, body: Any = None) -> bool:
         """Add a picture; False if its id is already taken."""

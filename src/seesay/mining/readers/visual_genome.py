@@ -14,7 +14,7 @@ from typing import Any
 
 from seesay.data.json_stream import BROKEN, BrokenFileError, entries
 from seesay.errors import UserError
-from seesay.mining.readers.join import DUPLICATE, DiskJoin, JoinedPictures, field_id
+from seesay.mining.readers.join import DUPLICATE, DiskJoin, JoinedPictures, field_id, open_join
 from seesay.mining.readers.validation import (
     BadAnnotationError,
     check_picture,
@@ -47,7 +47,7 @@ def split(place: str, rows: int, scratch: Path) -> Iterator[GenomePart | BadAnno
         raise UserError(
             f"'{folder}' holds no image_data.json: give the folder with Visual Genome's JSON files."
         )
-    with DiskJoin(scratch) as join:
+    with open_join(scratch) as join:
         yield from _load(image_data, "image_id", None, join)
         yield from _load(folder / "objects.json", "image_id", "objects", join)
         yield from _load(folder / "region_descriptions.json", "id", "regions", join)

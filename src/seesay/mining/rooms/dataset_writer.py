@@ -144,13 +144,7 @@ def write_rooms(
         if (folder / "truth.json").is_file():
             progress(count, count)
             return folder
-        _write(
-            folder,
-            count,
-            snapshots(count, seed, width, height),
-            pictures,
-            progress,
-        )
+        _write(folder, count, snapshots(count, seed, width, height), pictures, progress)
     return folder
 
 

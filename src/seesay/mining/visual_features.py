@@ -159,7 +159,7 @@ class VisualFeatureExtractor:
                     raise BadDepthMapError("no depth map is named")
                 depth_map, relative = read_map(Path(picture.depth))
             elif image is not None:
-                depth_map = self._depth.maps([image])[0]
+                depth_map = self._depth.estimate(image)
                 relative = self._depth.relative
             else:
                 return None

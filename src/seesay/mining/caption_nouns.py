@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from seesay.data.knowledge import COLORS
 from seesay.errors import UserError, missing_extra
 from seesay.mining.colors import WORDS
 from seesay.mining.readers.validation import MAX_CAPTION
+from seesay.models.batches import chunks
 from seesay.progress import ProgressCallback
 from seesay.registry import load_address
 
@@ -99,11 +99,11 @@ def count_names(
     """
     total = Counter[str]()
     done = 0
-    stream = iter(captions)
-    chunks = iter(lambda: list(islice(stream, CHUNK)), [])
     # A worker is a function of a chunk; each process loads the tagger when it counts its first.
     make_worker = partial(partial, _count, tagger=tagger)
-    for _, (size, counts) in map_parts(make_worker, chunks, processes, unit="lists of captions"):
+    for _, (size, counts) in map_parts(
+        make_worker, chunks(captions, CHUNK), processes, unit="lists of captions"
+    ):
         total.update(counts)
         done += size
         progress(size, done)

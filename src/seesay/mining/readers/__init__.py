@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import count, islice
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from seesay.mining.queries import open_database
 from seesay.mining.readers import ade20k, coco, plain, visual_genome
 from seesay.mining.readers.join import DUPLICATE, JOIN
 from seesay.mining.records import DELETE_WORK, PART, BadAnnotation, Picture, to_batch
+from seesay.models.batches import chunks
 from seesay.progress import ProgressCallback
 from seesay.registry import unknown
 from seesay.shards import WHOLE, Shard
@@ -173,10 +174,9 @@ class PartReader:
                     bad[item.kind] += 1
                     bad_lines.append(_bad_line(item))
 
-        pictures = usable()
         total = 0
         with atomic_write(path) as unfinished, pq.ParquetWriter(unfinished, PART) as writer:
-            while batch := list(islice(pictures, BATCH)):
+            for batch in chunks(usable(), BATCH):
                 writer.write_batch(to_batch(batch, PART))
                 total += len(batch)
         write_text(_bad_path(path), "".join(bad_lines))

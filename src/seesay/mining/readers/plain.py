@@ -7,10 +7,10 @@ required, the others optional. Paths of pictures and depth maps are relative to 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pyarrow as pa
 
@@ -35,6 +35,7 @@ from seesay.mining.readers.validation import (
     is_file,
 )
 from seesay.mining.records import SCHEMA, BadAnnotation, Picture
+from seesay.models.batches import bounded_batches
 from seesay.questions import BadRow
 
 FILES = "*.parquet"
@@ -42,8 +43,6 @@ FILES = "*.parquet"
 MAX_PART = 1 << 26
 """Bytes of a part in memory, as they are in the file: rows of hostile files may be large."""
 REQUIRED = ("id", "width", "height")
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,9 @@ def split(place: str, rows: int, _: Path) -> Iterator[PlainPart]:
             yield from _split_parquet(file, rows)
         else:
             lines = read_lines(file, longest=MAX_ENTRY)
-            for some_lines in _gather(lines, rows, lambda line: len(str(line[1]))):
+            for some_lines in bounded_batches(
+                lines, rows, lambda line: len(str(line[1])), MAX_PART
+            ):
                 yield PlainPart(file, lines=some_lines)
 
 
@@ -95,25 +96,12 @@ def _split_parquet(path: Path, rows: int) -> Iterator[PlainPart]:
 
     numbered_batches = batches()
     try:
-        for some_batches in _gather(numbered_batches, batch_count, lambda item: item[1].nbytes):
+        for some_batches in bounded_batches(
+            numbered_batches, batch_count, lambda item: item[1].nbytes, MAX_PART
+        ):
             yield PlainPart(path, batches=some_batches)
     except UserError:
         yield PlainPart(path, lines=[(number, BadRow(number, BROKEN))])
-
-
-def _gather(items: Iterator[T], count: int, size: Callable[[T], int]) -> Iterator[list[T]]:
-    """Yield so many items at a time, fewer where they are large."""
-    group: list[T] = []
-    total = 0
-    for item in items:
-        group.append(item)
-        total += size(item)
-        if len(group) == count or total >= MAX_PART:
-            yield group
-            group = []
-            total = 0
-    if group:
-        yield group
 
 
 def read(part: PlainPart, images: Path | None) -> Iterator[Picture | BadAnnotation]:

@@ -7,7 +7,9 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -50,16 +52,26 @@ def map_parts(
     when there is a worker for them, so they may be many and large. `what` and `unit` are for
     messages: who needs Ray, and what the parts are.
     """
-    if Engine(engine) == Engine.LOCAL and workers == 1:
-        worker = None
-        for part in parts:
-            # Where there is nothing to do, no model is loaded.
-            worker = worker or make_worker()
-            yield part, worker(part)
+    with open_pool(make_worker, workers, engine=engine, what=what, unit=unit) as map_in_pool:
+        yield from map_in_pool(parts)
+
+
+@contextmanager
+def open_pool(
+    make_worker: MakeWorker[Part, Result], workers: int, **options: str
+) -> Iterator[Callable[[Iterable[Part]], Iterator[tuple[Part, Result]]]]:
+    """Yield a function like `map_parts`, whose calls share their workers.
+
+    `options`: those of `map_parts`.
+    """
+    if workers == 1 and Engine(options.get("engine", Engine.LOCAL)) == Engine.LOCAL:
+        # Where there is nothing to do, no model is loaded.
+        make_once = cache(make_worker)
+        yield lambda parts: ((part, make_once()(part)) for part in parts)
         return
-    pool = WorkerPool(make_worker, workers, engine=engine, what=what, unit=unit)
+    pool = WorkerPool(make_worker, workers, **options)
     try:
-        yield from pool.map(parts)
+        yield pool.map
     finally:
         pool.close()
 

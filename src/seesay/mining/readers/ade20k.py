@@ -43,7 +43,7 @@ class AdePart:
     files: list[Path]
 
 
-def split(place: str, rows: int, _: Path) -> Iterator[AdePart]:
+def split(place: str, rows: int, *_: object) -> Iterator[AdePart]:
     """Yield the files of a folder (and the folders in it), by path, so many at a time."""
     folder = Path(place)
     if not folder.is_dir():

@@ -11,14 +11,39 @@ import json
 import os
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from seesay.data.json_stream import entries, pieces
+
 JOIN = "join.db"
 DUPLICATE = "the id is there twice: the first is kept"
+
+
+Prepare = Callable[[str, Any], Any]
+"""Makes of a key and an entry what is added to a join."""
+Spread = Callable[[Prepare, Iterable[bytes]], Iterator[list[Any] | None]]
+"""Lets workers decode the pieces of a file, and yields what they prepare, in order."""
+
+
+def prepare_entries(path: Path, prepare: Prepare, spread: Spread | None) -> Iterator[Any]:
+    """Yield what is prepared of the entries of a file; raises as `entries` does."""
+    count = 0
+    if spread is not None:
+        for rows in spread(prepare, pieces(path)):
+            if rows is None:
+                break
+            yield from rows
+            count += len(rows)
+        else:
+            return
+    # From the first piece that is not JSON on, entry by entry.
+    for key, entry in islice(entries(path), count, None):
+        yield prepare(key, entry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +105,10 @@ class DiskJoin:
         self._path = path
         self._database = database
 
-    def add_picture(self, picture_id: str, body: Any = None) -> bool:
-        """Add a picture; False if its id is already taken."""
+    def add_picture(self, picture_id: str, body: str) -> bool:
+        """Add a picture with its JSON; False if its id is already taken."""
         cursor = self._database.execute(
-            "INSERT OR IGNORE INTO pictures (id, body) VALUES (?, ?)",
-            (picture_id, json.dumps(body)),
+            "INSERT OR IGNORE INTO pictures (id, body) VALUES (?, ?)", (picture_id, body)
         )
         return cursor.rowcount == 1
 
@@ -94,12 +118,9 @@ class DiskJoin:
         (body,) = self._database.execute(query, (picture_id,)).fetchone()
         return json.loads(body)
 
-    def add_entry(self, picture_id: str, kind: str, body: Any) -> None:
-        """Add something that belongs to a picture, whether the picture is already there or not."""
-        self._database.execute(
-            "INSERT INTO entries VALUES (?, ?, ?)",
-            (picture_id, kind, json.dumps(body)),
-        )
+    def add_entry(self, picture_id: str, kind: str, body: str) -> None:
+        """Add the JSON of what belongs to a picture, whether this is already there or not."""
+        self._database.execute("INSERT INTO entries VALUES (?, ?, ?)", (picture_id, kind, body))
 
     def ranges(self, size: int) -> Iterator[JoinedPictures]:
         """Yield all pictures in ranges of this size, in the order of the files."""

@@ -56,7 +56,7 @@ class PlainPart:
     """Those of a Parquet file, with the number of the first row of each batch."""
 
 
-def split(place: str, rows: int, _: Path) -> Iterator[PlainPart]:
+def split(place: str, rows: int, *_: object) -> Iterator[PlainPart]:
     """Yield the rows of a file, or of a folder of Parquet files, so many at a time."""
     path = Path(place)
     files: Sequence[Path] = [path]

@@ -29,6 +29,8 @@ Prepared = TypeVar("Prepared")
 CHUNK = 1 << 16
 PIECE = 1 << 19
 """Bytes of a piece that is read apart from the others."""
+LONGEST_KEY = 1 << 10
+"""Bytes of a key after which a file is cut."""
 MAX_ENTRY = 1 << 24
 """Limit of characters per entry, or line: a bracket that is never closed must not bring the whole
 file into memory, and an entry of brackets takes twenty times its length."""
@@ -170,21 +172,24 @@ def pieces(path: Path) -> Iterator[bytes]:
     with open_bytes(path) as file:
         text = b""
         try:
-            while content := file.read(PIECE):
+            while True:
+                content = file.read(PIECE)
                 text += content
-                if re.match(rb"\s*\]", text[len(opening) :]) and opening:
-                    # A comma must not end an array.
-                    break
                 comma, next_opening = _last_comma(text)
+                # A comma neither begins nor ends an array, nor follows another one.
+                if opening and re.match(rb"\s*\]", text[len(opening) :]):
+                    break
+                if text[:comma].rstrip()[-1:] in (b"[", b","):
+                    break
+                if not content:
+                    yield text
+                    return
                 if comma:
                     yield text[:comma] + (b"]" if next_opening == b"[" else b"]}")
                     opening = next_opening
                     text = opening + text[comma + 1 :]
                 elif len(text) > MAX_ENTRY:
                     break
-            else:
-                yield text
-                return
         except DAMAGED_GZIP:
             pass
     yield b""
@@ -210,10 +215,10 @@ def _last_comma(text: bytes) -> tuple[int, bytes]:
     if is_array:
         return int(commas[-1]), b"["
     start = int(np.flatnonzero(opens & (depth == level) & (np.arange(len(codes)) < commas[-1]))[-1])
-    key = re.search(rb'"[^"\\]*"\s*:\s*\Z', text[max(start - 1000, 0) : start])
+    key = re.compile(rb'"[^"]*"\s*:\s*\Z').search(plain, max(start - LONGEST_KEY, 0), start)
     if text[start : start + 1] != b"[" or key is None:
         return 0, b""
-    return int(commas[-1]), b"{" + key.group() + b"["
+    return int(commas[-1]), b"{" + text[key.start() : start] + b"["
 
 
 def decode_piece(text: bytes, prepare: Callable[[str, Any], Prepared]) -> list[Prepared] | None:

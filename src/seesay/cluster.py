@@ -39,20 +39,17 @@ def map_parts(
     make_worker: MakeWorker[Part, Result],
     parts: Iterable[Part],
     workers: int = 1,
-    *,
-    engine: str = Engine.LOCAL,
-    what: str = "This",
-    unit: str = "parts",
+    **options: str,
 ) -> Iterator[tuple[Part, Result]]:
     """Each part with its result, in the order in which they are finished.
 
     Each worker calls `make_worker` once, and what that returns for every part that it is given; a
     single worker on this machine is this process. What a part raises is raised here. The part of a
     worker that was killed is repeated, so doing a part twice must give the same. Parts are taken
-    when there is a worker for them, so they may be many and large. `what` and `unit` are for
-    messages: who needs Ray, and what the parts are.
+    when there is a worker for them, so they may be many and large. `options`: those of
+    `WorkerPool`.
     """
-    with open_pool(make_worker, workers, engine=engine, what=what, unit=unit) as map_in_pool:
+    with open_pool(make_worker, workers, **options) as map_in_pool:
         yield from map_in_pool(parts)
 
 
@@ -62,7 +59,7 @@ def open_pool(
 ) -> Iterator[Callable[[Iterable[Part]], Iterator[tuple[Part, Result]]]]:
     """Yield a function like `map_parts`, whose calls share their workers.
 
-    `options`: those of `map_parts`.
+    `options`: those of `WorkerPool`.
     """
     if workers == 1 and Engine(options.get("engine", Engine.LOCAL)) == Engine.LOCAL:
         # Where there is nothing to do, no model is loaded.
@@ -77,7 +74,11 @@ def open_pool(
 
 
 class WorkerPool(Generic[Part, Result]):
-    """Processes of this machine or of a cluster, each with a worker that it keeps until `close`."""
+    """Processes of this machine or of a cluster, each with a worker that it keeps until `close`.
+
+    `engine`: where they run. `what` and `unit` are for messages: who needs Ray, and what the parts
+    are.
+    """
 
     def __init__(
         self,

@@ -27,6 +27,7 @@ from seesay.mining.count_relations import CountingConfig
 from seesay.mining.facts import Thresholds
 from seesay.mining.observations import COUNTS, LABELS
 from seesay.mining.pipeline import MiningResult, annotated_pictures, mine
+from seesay.mining.records import Region
 from seesay.mining.region_names import NameRules
 from seesay.mining.write_knowledge import write_facts
 
@@ -271,10 +272,10 @@ class TrueSubtypes:
     def _key(boxes: Iterable[Sequence[float]]) -> str:
         return json.dumps([list(map(float, box)) for box in boxes])
 
-    def choose(self, picture: object, regions: Sequence[tuple[str, Sequence[float]]]) -> list[str]:
+    def choose(self, picture: object, regions: Sequence[Region]) -> list[str]:
         return [
             thing["subtype"] or thing["name"]
-            for thing in self._things[self._key(box for _, box in regions)]
+            for thing in self._things[self._key(region.box for region in regions)]
         ]
 
 

@@ -125,8 +125,7 @@ class VisualFeatureExtractor:
         """Return the picture with each region's name replaced by the subtype that it shows."""
         if image is None or not picture.regions:
             return picture
-        named_boxes = [(region.name, region.box) for region in picture.regions]
-        names = self._select.choose(image, named_boxes)
+        names = self._select.choose(image, picture.regions)
         regions = [
             replace(region, name=name) for region, name in zip(picture.regions, names, strict=True)
         ]

@@ -52,8 +52,10 @@ class PlainPart:
     file: Path
     lines: list[Line] = field(default_factory=list)
     """Those of a file of JSON lines, with their numbers."""
-    batches: list[tuple[int, pa.RecordBatch]] = field(default_factory=list)
-    """Those of a Parquet file, with the number of the first row of each batch."""
+    first: int = 1
+    """The number of the first row."""
+    batches: list[pa.RecordBatch] = field(default_factory=list)
+    """Those of a Parquet file."""
 
 
 def split(place: str, rows: int, *_: object) -> Iterator[PlainPart]:
@@ -86,22 +88,15 @@ def _split_parquet(path: Path, rows: int) -> Iterator[PlainPart]:
     needed = [name for name in SCHEMA.names if name in columns]
     batch_count = math.ceil(rows / ROWS_IN_MEMORY)
     batch_size = math.ceil(rows / batch_count)
-    number = 1
-
-    def batches() -> Iterator[tuple[int, pa.RecordBatch]]:
-        nonlocal number
-        for batch in parquet_batches(path, batch_size, needed):
-            yield number, batch
-            number += batch.num_rows
-
-    numbered_batches = batches()
+    first = 1
+    batches = parquet_batches(path, batch_size, needed)
     try:
-        for some_batches in bounded_batches(
-            numbered_batches, batch_count, lambda item: item[1].nbytes, MAX_PART
-        ):
-            yield PlainPart(path, batches=some_batches)
+        for group in bounded_batches(batches, batch_count, lambda batch: batch.nbytes, MAX_PART):
+            yield PlainPart(path, first=first, batches=group)
+            first += sum(batch.num_rows for batch in group)
     except UserError:
-        yield PlainPart(path, lines=[(number, BadRow(number, BROKEN))])
+        # From the first row of the group on that cannot be read as a whole.
+        yield PlainPart(path, lines=[(first, BadRow(first, BROKEN))])
 
 
 def read(part: PlainPart, images: Path | None) -> Iterator[Picture | BadAnnotation]:
@@ -116,14 +111,14 @@ def read(part: PlainPart, images: Path | None) -> Iterator[Picture | BadAnnotati
 
 def _rows(part: PlainPart) -> Rows:
     yield from json_rows(part.lines)
-    for first, batch in part.batches:
+    first = part.first
+    for batch in part.batches:
         try:
             rows = batch.to_pylist()
+            yield from (Row(number, cells) for number, cells in enumerate(rows, first))
         except UnicodeDecodeError:
             yield from _rows_one_by_one(first, batch)
-            continue
-        for number, cells in enumerate(rows, first):
-            yield Row(number, cells)
+        first += batch.num_rows
 
 
 def _rows_one_by_one(first: int, batch: pa.RecordBatch) -> Rows:

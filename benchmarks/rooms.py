@@ -163,7 +163,7 @@ def make(pictures: int, seed: int, *, fastdepth: bool) -> World:
             world.colors.append((thing.name, thing.color, named))
         maps = {"true": shot.view.depth}
         if model is not None:
-            maps["fastdepth"] = model.maps([Image.fromarray(shot.view.rgb)])[0]
+            maps["fastdepth"] = model.estimate(Image.fromarray(shot.view.rgb))
         for source, depth_map in maps.items():
             depths = region_depths(depth_map, picture.width, picture.height, picture.regions)
             columns[source].append({**asdict(picture), **asdict(depths)})

@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from seesay.errors import UserError, first_line, needs_extra
 
@@ -37,35 +39,46 @@ def map_parts(
     make_worker: MakeWorker[Part, Result],
     parts: Iterable[Part],
     workers: int = 1,
-    *,
-    engine: str = Engine.LOCAL,
-    what: str = "This",
-    unit: str = "parts",
+    **options: str,
 ) -> Iterator[tuple[Part, Result]]:
     """Each part with its result, in the order in which they are finished.
 
     Each worker calls `make_worker` once, and what that returns for every part that it is given; a
     single worker on this machine is this process. What a part raises is raised here. The part of a
     worker that was killed is repeated, so doing a part twice must give the same. Parts are taken
-    when there is a worker for them, so they may be many and large. `what` and `unit` are for
-    messages: who needs Ray, and what the parts are.
+    when there is a worker for them, so they may be many and large. `options`: those of
+    `WorkerPool`.
     """
-    if Engine(engine) == Engine.LOCAL and workers == 1:
-        worker = None
-        for part in parts:
-            # Where there is nothing to do, no model is loaded.
-            worker = worker or make_worker()
-            yield part, worker(part)
+    with open_pool(make_worker, workers, **options) as map_in_pool:
+        yield from map_in_pool(parts)
+
+
+@contextmanager
+def open_pool(
+    make_worker: MakeWorker[Part, Result], workers: int, **options: str
+) -> Iterator[Callable[[Iterable[Part]], Iterator[tuple[Part, Result]]]]:
+    """Yield a function like `map_parts`, whose calls share their workers.
+
+    `options`: those of `WorkerPool`.
+    """
+    if workers == 1 and Engine(options.get("engine", Engine.LOCAL)) == Engine.LOCAL:
+        # Where there is nothing to do, no model is loaded.
+        make_once = cache(make_worker)
+        yield lambda parts: ((part, make_once()(part)) for part in parts)
         return
-    pool = WorkerPool(make_worker, workers, engine=engine, what=what, unit=unit)
+    pool = WorkerPool(make_worker, workers, **options)
     try:
-        yield from pool.map(parts)
+        yield pool.map
     finally:
         pool.close()
 
 
 class WorkerPool(Generic[Part, Result]):
-    """Processes of this machine or of a cluster, each with a worker that it keeps until `close`."""
+    """Processes of this machine or of a cluster, each with a worker that it keeps until `close`.
+
+    `engine`: where they run. `what` and `unit` are for messages: who needs Ray, and what the parts
+    are.
+    """
 
     def __init__(
         self,
@@ -97,15 +110,15 @@ class WorkerPool(Generic[Part, Result]):
                 while upcoming and len(self._started) < self._count:
                     process = self._start()
                     # A cluster may have no room for it yet: it gets no part before it answers.
-                    running[process.ready()] = process, []
+                    running[process.do([])] = process, []
                 while upcoming and self._idle:
                     process = self._idle.pop()
-                    running[process.run(upcoming[0])] = process, upcoming
+                    running[process.do(upcoming)] = process, upcoming
                     upcoming = _take(fresh, lost)
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     process, begun = running.pop(future)
                     try:
-                        result = process.result(future)
+                        results = process.result(future)
                     except process.death as death:
                         self._end(process)
                         lost += begun
@@ -121,7 +134,7 @@ class WorkerPool(Generic[Part, Result]):
                             "finished is kept: run the same command again to resume."
                         ) from death
                     self._idle.append(process)
-                    for part in begun:
+                    for part, result in zip(begun, results, strict=True):
                         finished_count += 1
                         deaths = 0
                         yield part, result
@@ -136,13 +149,11 @@ class WorkerPool(Generic[Part, Result]):
             self._end(process)
 
     def _start(self) -> _Process:
-        process: _Process
         if self._ray is None:
-            process = _LocalProcess(self._make_worker)
+            self._started.append(_LocalProcess(self._make_worker))
         else:
-            process = _RayProcess(self._make_worker, self._ray)
-        self._started.append(process)
-        return process
+            self._started.append(_RayProcess(self._make_worker, self._ray))
+        return self._started[-1]
 
     def _end(self, process: _Process) -> None:
         self._started.remove(process)
@@ -159,27 +170,8 @@ def _take(fresh: Iterator[Part], lost: list[Part]) -> list[Part]:
     return [lost.pop(0)] if lost else []
 
 
-class _Process(Protocol):
-    """A process with a worker of its own."""
-
-    death: Deaths
-    """What a future raises whose process has died."""
-
-    def ready(self) -> Future[Any]:
-        """Begin to make the worker."""
-
-    def run(self, part: Any) -> Future[Any]:
-        """Begin to do a part."""
-
-    def result(self, future: Future[Any]) -> Any:
-        """Return what a future holds, or raise what was raised there."""
-
-    def end(self) -> None:
-        """End the process."""
-
-
 class _Worker:
-    """What stands in the process: its worker, which is made where the command was started."""
+    """What stands in a process: its worker, which is made where the command was started."""
 
     def __init__(self, make_worker: MakeWorker[Part, Result], folder: Path) -> None:
         # On Ray, processes are elsewhere, and paths may be relative.
@@ -187,14 +179,10 @@ class _Worker:
         self._make_worker = make_worker
         self._work: Callable[[Any], Any] | None = None
 
-    def ready(self) -> None:
-        """Make the worker; what this raises reaches the caller."""
-        self._work = self._make_worker()
-
-    def run(self, part: Any) -> Any:
-        """Do a part."""
-        assert self._work is not None
-        return self._work(part)
+    def do(self, parts: Sequence[Any]) -> list[Any]:
+        """Do parts, or none and only make the worker; what that raises reaches the caller."""
+        work = self._work = self._work or self._make_worker()
+        return [work(part) for part in parts]
 
 
 _in_this_process: list[_Worker] = []
@@ -202,33 +190,33 @@ _in_this_process: list[_Worker] = []
 
 
 class _LocalProcess:
+    """A process of this machine."""
+
     def __init__(self, make_worker: MakeWorker[Part, Result]) -> None:
         from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
         from multiprocessing import get_context
 
+        # What a future raises whose process has died.
         self.death: Deaths = BrokenProcessPool
         # A pool of one: when it breaks, it is known which part it was given.
         self._pool = ProcessPoolExecutor(1, get_context("spawn"), _begin, (make_worker, Path.cwd()))
 
-    def ready(self) -> Future[Any]:
-        return self._submit("ready")
-
-    def run(self, part: Any) -> Future[Any]:
-        return self._submit("run", part)
-
-    def _submit(self, *call: Any) -> Future[Any]:
+    def do(self, parts: Sequence[Any]) -> Future[list[Any]]:
+        """Begin to do parts, as a worker does them."""
         try:
-            return self._pool.submit(_call, *call)
+            return self._pool.submit(_do, parts)
         except self.death as death:
             # It died while it was idle.
-            future: Future[Any] = Future()
+            future: Future[list[Any]] = Future()
             future.set_exception(death)
             return future
 
-    def result(self, future: Future[Any]) -> Any:
+    def result(self, future: Future[list[Any]]) -> list[Any]:
+        """Return what a future holds, or raise what was raised there."""
         return future.result()
 
     def end(self) -> None:
+        """End the process."""
         self._pool.shutdown(cancel_futures=True)
 
 
@@ -237,8 +225,8 @@ def _begin(make_worker: MakeWorker[Part, Result], folder: Path) -> None:
     _in_this_process.append(_Worker(make_worker, folder))
 
 
-def _call(method: str, *arguments: Any) -> Any:
-    return getattr(_in_this_process[0], method)(*arguments)
+def _do(parts: Sequence[Any]) -> list[Any]:
+    return _in_this_process[0].do(parts)
 
 
 def _die_with_parent() -> None:
@@ -256,6 +244,8 @@ def _die_with_parent() -> None:
 
 
 class _RayProcess:
+    """A process of a cluster, with the methods of one of this machine."""
+
     def __init__(self, make_worker: MakeWorker[Part, Result], ray: Any) -> None:
         errors = ray.exceptions
         # The second is that of a worker which Ray killed because memory ran short.
@@ -266,15 +256,11 @@ class _RayProcess:
         actor = ray.remote(num_cpus=1, num_gpus=gpus)(_Worker)
         self._actor = actor.remote(make_worker, Path.cwd())
 
-    def ready(self) -> Future[Any]:
-        future: Future[Any] = self._actor.ready.remote().future()
+    def do(self, parts: Sequence[Any]) -> Future[list[Any]]:
+        future: Future[list[Any]] = self._actor.do.remote(parts).future()
         return future
 
-    def run(self, part: Any) -> Future[Any]:
-        future: Future[Any] = self._actor.run.remote(part).future()
-        return future
-
-    def result(self, future: Future[Any]) -> Any:
+    def result(self, future: Future[list[Any]]) -> list[Any]:
         try:
             return future.result()
         except self._ray.exceptions.RayTaskError as error:
@@ -284,6 +270,9 @@ class _RayProcess:
 
     def end(self) -> None:
         self._ray.kill(self._actor)
+
+
+_Process = _LocalProcess | _RayProcess
 
 
 def start_ray(what: str, workers: int) -> Any:

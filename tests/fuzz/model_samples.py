@@ -34,6 +34,7 @@ from tests.tiny import ALL as TINY
 
 from seesay.captions.coco.cider import DocumentFrequency
 from seesay.data.json_stream import parse_json
+from seesay.data.pictures import open_thumbnail
 from seesay.errors import UserError
 from seesay.export import TARGETS, export
 from seesay.language.relations import pvectors
@@ -41,7 +42,6 @@ from seesay.language.relations.correlation import read_human
 from seesay.language.relations.lexicon import read_lexicon
 from seesay.matching import match
 from seesay.mining.depth_maps import BadDepthMapError, read_map
-from seesay.mining.knowledge_page import small_jpeg
 from seesay.models import ModelOptions
 from seesay.models.hf.loading import _tokenizer as load_tokenizer
 from seesay.models.hf.tokenization import tokenize
@@ -301,7 +301,7 @@ add(
 
 PICTURES = [png(), *map(_picture, ("JPEG", "GIF", "WEBP", "BMP", "TIFF"))]
 add("picture", "picture.png", PICTURES, lambda path: open_picture(str(path), "a model").size)
-add("thumbnail", "picture.jpg", PICTURES, lambda path: str(small_jpeg(path)))
+add("thumbnail", "picture.jpg", PICTURES, lambda path: str(open_thumbnail(str(path))))
 add(
     "depth-npy",
     "depth.npy",

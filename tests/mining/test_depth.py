@@ -16,7 +16,7 @@ from sklearn.datasets import load_sample_image
 from tests.needs import absent
 
 from seesay.errors import UserError
-from seesay.mining.depth import distances, load_depth, remove_padding
+from seesay.mining.depth import distances, load_depth
 from seesay.models.options import ModelOptions
 
 
@@ -31,7 +31,7 @@ def test_fastdepth_on_a_photograph() -> None:
     except UserError as error:
         absent(str(error))
     photograph = load_sample_image("china.jpg")  # a temple behind a paved yard
-    (depth_map,) = model.maps([Image.fromarray(photograph)])
+    depth_map = model.estimate(Image.fromarray(photograph))
     assert depth_map.shape == photograph.shape[:2]
     assert depth_map.dtype == np.float32
     assert (depth_map > 0).mean() > 0.99  # metres
@@ -92,30 +92,6 @@ def save_tiny(kind: str, folder: Path) -> Path:
         more = {"reassemble_hidden_size": 32, "patch_size": 14, "head_in_index": -1}
         config = tr.PromptDepthAnythingConfig(backbone_config=dinov2, **neck, **more)
         model = tr.PromptDepthAnythingForDepthEstimation(config)
-    elif kind == "zoedepth":
-        beit = cast(Any, tr.BeitConfig)(
-            **small,
-            image_size=64,
-            patch_size=16,
-            out_features=["stage1", "stage2", "stage3", "stage4"],
-            reshape_hidden_states=False,
-            use_relative_position_bias=True,
-        )
-        more = {
-            "bottleneck_features": 16,
-            "num_relative_features": 8,
-            "bin_embedding_dim": 16,
-            "num_attractors": [4] * 4,
-        }
-        more |= {
-            "bin_configurations": [
-                {"n_bins": 8, "min_depth": 0.1, "max_depth": 10.0, "name": "nyu"}
-            ]
-        }
-        model = tr.ZoeDepthForDepthEstimation(
-            tr.ZoeDepthConfig(backbone_config=beit, **neck, **more)
-        )
-        processor = tr.ZoeDepthImageProcessor(size={"height": 64, "width": 64})
     else:
         small = {
             "depths": [1, 1, 1, 1],
@@ -135,28 +111,19 @@ METRIC = {
     "depth_anything": False,
     "depth_anything metric": True,
     "glpn": True,
-    "zoedepth": True,
 }
 
 
 @pytest.mark.parametrize("kind", METRIC)
 def test_tiny_models(kind: str, tmp_path: Path) -> None:
-    """Pictures of several shapes at once, each as transformers' own pipeline sees it one_by_one."""
+    """Pictures of several shapes, each as transformers' own pipeline sees it."""
     model = load_depth(str(save_tiny(kind, tmp_path)), ModelOptions())
     pictures = [
         picture(i, size) for i, size in enumerate([(80, 60), (60, 90), (80, 60), (100, 40)])
     ]
-    maps = model.maps(pictures)
+    maps = [model.estimate(image) for image in pictures]
     assert [depth_map.shape for depth_map in maps] == [(60, 80), (90, 60), (60, 80), (40, 100)]
-    assert model.maps([]) == []
     assert model.relative is not METRIC[kind]
-    if kind == "zoedepth":  # transformers' own needs torchvision
-        one_by_one = [model.maps([image])[0] for image in pictures]
-        assert all(
-            depth_map == pytest.approx(other, abs=1e-3)
-            for depth_map, other in zip(maps, one_by_one, strict=True)
-        )
-        return
     pipeline = cast(Any, tr.pipeline)("depth-estimation", model=str(tmp_path))
     for depth_map, other in zip(
         maps, (pipeline(image)["predicted_depth"].numpy() for image in pictures), strict=True
@@ -164,13 +131,6 @@ def test_tiny_models(kind: str, tmp_path: Path) -> None:
         if model.relative:  # larger is nearer there, farther here
             other = (other.max() - other) / (other.max() - other.min())
         assert depth_map == pytest.approx(other, abs=1e-3)
-
-
-def test_padding_is_removed() -> None:
-    """Of a picture of 32 by 18 ZoeDepth sees 3 √16 = 12 pixels more left and right, 3 √9 = 9 above
-    and below."""
-    inside = np.arange(18 * 32, dtype=np.float32).reshape(18, 32)
-    assert (remove_padding(np.pad(inside, ((9, 9), (12, 12))), (32, 18)) == inside).all()
 
 
 def test_network_of_unknown_output_is_refused(tmp_path: Path) -> None:

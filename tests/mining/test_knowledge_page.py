@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,6 +35,13 @@ PLACES_SEEN = [
 ]
 
 
+def annotated(folder: Path, ids: Iterable[str]) -> list[dict[str, Any]]:
+    """The annotation of a crow at the left of each picture."""
+    regions = [{"name": "crow", "box": [0.0, 0.0, 100.0, 300.0]}]
+    size = {"width": 400, "height": 300}
+    return [{"id": name, "path": str(folder / name), **size, "regions": regions} for name in ids]
+
+
 def test_page_shows_the_knowledge(tmp_path: Path) -> None:
     Image.fromarray(np.zeros((300, 400, 3), dtype=np.uint8)).save(tmp_path / "1.png")
     page = knowledge.write(
@@ -39,7 +49,7 @@ def test_page_shows_the_knowledge(tmp_path: Path) -> None:
         COLORS_SEEN,
         SIZES_SEEN,
         PLACES_SEEN,
-        lambda name: knowledge.small_jpeg(tmp_path / name),
+        lambda ids: annotated(tmp_path, ids),
     )
     with chromium() as browser:
         tab = browser.new_page()
@@ -53,6 +63,7 @@ def test_page_shows_the_knowledge(tmp_path: Path) -> None:
         assert "<b>apple</b>" in rows.nth(0).inner_text()
         assert rows.nth(0).locator("svg").get_attribute("aria-label") == "red 60 %, green 40 %"
         assert rows.nth(1).locator("img").count() == 1
+        assert rows.nth(1).locator("rect.k0").get_attribute("width") == "250"
         tab.fill("#search", "crow")
         assert rows.count() == 1
         tab.fill("#search", "")
@@ -97,9 +108,12 @@ def test_page_without_facts(tmp_path: Path) -> None:
 
 
 def test_broken_picture_has_no_thumbnail(tmp_path: Path) -> None:
-    (tmp_path / "x.png").write_text("rubbish")
-    assert knowledge.small_jpeg(tmp_path / "x.png") is None
-    assert knowledge.small_jpeg(tmp_path / "none.png") is None
+    (tmp_path / "1.png").write_text("rubbish")
+    for folder in (tmp_path, tmp_path / "none"):
+        page = knowledge.write(
+            tmp_path / "page.html", COLORS_SEEN, [], [], partial(annotated, folder)
+        )
+        assert '"pictures":[]' in page.read_text().replace(" ", "")
 
 
 def test_uncounted_pair_is_on_no_ladder() -> None:

@@ -26,7 +26,8 @@ from seesay.mining.caption_nouns import count_names, frequent_names
 from seesay.mining.count_relations import CountingConfig
 from seesay.mining.facts import Thresholds
 from seesay.mining.observations import COUNTS, LABELS
-from seesay.mining.pipeline import MiningResult, mine, picture_files
+from seesay.mining.pipeline import MiningResult, annotated_pictures, mine
+from seesay.mining.records import Region
 from seesay.mining.region_names import NameRules
 from seesay.mining.write_knowledge import write_facts
 
@@ -271,10 +272,10 @@ class TrueSubtypes:
     def _key(boxes: Iterable[Sequence[float]]) -> str:
         return json.dumps([list(map(float, box)) for box in boxes])
 
-    def choose(self, picture: object, regions: Sequence[tuple[str, Sequence[float]]]) -> list[str]:
+    def choose(self, picture: object, regions: Sequence[Region]) -> list[str]:
         return [
             thing["subtype"] or thing["name"]
-            for thing in self._things[self._key(box for _, box in regions)]
+            for thing in self._things[self._key(region.box for region in regions)]
         ]
 
 
@@ -435,9 +436,10 @@ def test_files_of_an_interrupted_run(world: Path, tmp_path: Path) -> None:
 
 def test_pictures_are_found_by_their_ids(world: Path, tmp_path: Path) -> None:
     mine_world(world, tmp_path, **BOXES)
-    files = picture_files(tmp_path, {"3", "40", "no such"})
+    pictures = annotated_pictures(tmp_path, ["3", "40", "no such"])
+    files = {picture["id"]: picture["path"] for picture in pictures}
     assert files == {name: str(world / f"images/{name}.jpg") for name in ("3", "40")}
-    assert picture_files(tmp_path / "elsewhere", {"3"}) == {}
+    assert list(annotated_pictures(tmp_path / "elsewhere", ["3"])) == []
 
 
 def test_mistakes_are_one_sentence(world: Path, tmp_path: Path) -> None:

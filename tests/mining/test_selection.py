@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.models.vision.test_dual_encoder import picture, save_dual
 
+from seesay.mining.records import Region
 from seesay.mining.selection import TEMPLATE, SubtypeSelector, select
 from seesay.models.options import ModelOptions
 from seesay.models.vision.dual_encoder import DualEncoder
@@ -25,8 +26,8 @@ def test_a_region_gets_its_subtype(tmp_path: Path) -> None:
     encoder = DualEncoder(str(save_dual("clip", tmp_path)), ModelOptions())
     selector = SubtypeSelector(encoder, {"circle": ["circle", "red circle", "big circle"]})
     shown = picture(3)
-    box = (5.0, 5.0, 30.0, 30.0)
-    names_of_regions = selector.choose(shown, [("circle", box), ("square", box)])
+    regions = [Region(name, (5.0, 5.0, 30.0, 30.0)) for name in ("circle", "square")]
+    names_of_regions = selector.choose(shown, regions)
     names = ["circle", "red circle", "big circle"]
     vectors = encoder.texts([TEMPLATE.format(name) for name in names])
     whole, crop = encoder.pictures([shown])[0], encoder.pictures([shown.crop((5, 5, 35, 35))])[0]

@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser
 from tests.browser import chromium, serious_violations
-from tests.mining.test_knowledge_page import COLORS_SEEN, PLACES_SEEN, SIZES_SEEN
+from tests.mining.test_knowledge_page import COLORS_SEEN, PLACES_SEEN, SIZES_SEEN, annotated
 from tests.reports.made_up import comparison, run, task
 from tests.reports.test_gold_analyses import made_up as viphy_colors
 from tests.reports.test_site import board, paired_tests
@@ -100,7 +100,7 @@ def write_pages(folder: Path) -> dict[str, Path]:
             COLORS_SEEN,
             SIZES_SEEN,
             PLACES_SEEN,
-            lambda name: knowledge.small_jpeg(folder / name),
+            lambda ids: annotated(folder, ids),
         ),
         "diagnosis": reasoner_page(folder / "diagnosis.html", [FILM, OBJECTS])[0],
         "sweep": sweep_page(folder / "sweep.html", summary([row("film", "pos", test=0.9)]), [FILM])[

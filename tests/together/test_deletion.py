@@ -34,8 +34,9 @@ CHAPTERS = {
     "scenes": ["malevic"],
     "language": ["spatial_relations", "cs388"],
     "captions": ["spatial_relations", "cs388"],
+    "mining": ["viphy/method_drawings.py"],
 }
-"""The chapters of papers that read an instrument, and go with it."""
+"""The chapters of papers, or files of them, that read an instrument, and go with it."""
 BUILT_ON = {"language": ["rearing"], "pictures": ["rearing"]}
 """The instruments that build on another, and go with it."""
 
@@ -87,8 +88,12 @@ def copy_without(instruments: Sequence[str], tmp_path: Path) -> Path:
         shutil.rmtree(tmp_path / "src" / "seesay" / instrument)
         shutil.rmtree(tmp_path / "tests" / instrument)
         for chapter in CHAPTERS.get(instrument, []):
-            # captions and language go with one chapter, and papers with all of them
-            shutil.rmtree(tmp_path / "src" / "seesay" / "papers" / chapter, ignore_errors=True)
+            path = tmp_path / "src" / "seesay" / "papers" / chapter
+            if path.is_file():
+                path.unlink()
+            else:
+                # captions and language go with one chapter, and papers with all of them
+                shutil.rmtree(path, ignore_errors=True)
     return tmp_path
 
 

@@ -9,18 +9,28 @@ long.
 from __future__ import annotations
 
 import codecs
+import io
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
+
+import numpy as np
 
 from seesay.data.lines import DAMAGED_GZIP, open_bytes
 
 Member = tuple[str, Any]
 """A value with its key."""
 
+Prepared = TypeVar("Prepared")
+
 CHUNK = 1 << 16
+PIECE = 1 << 19
+"""Bytes of a piece that is read apart from the others."""
+LONGEST_KEY = 1 << 10
+"""Bytes of a key after which a file is cut."""
 MAX_ENTRY = 1 << 24
 """Limit of characters per entry, or line: a bracket that is never closed must not bring the whole
 file into memory, and an entry of brackets takes twenty times its length."""
@@ -150,6 +160,73 @@ def decode_entries(
         raise BrokenFileError(
             f"there is more after the end of the JSON, from character {text.position}"
         )
+
+
+def pieces(path: Path) -> Iterator[bytes]:
+    """Yield a file in pieces that `decode_piece` reads, cut at commas between entries.
+
+    One that it cannot read ends a file that is not JSON from there on, or whose entries are too
+    large for a cut.
+    """
+    opening = b""
+    with open_bytes(path) as file:
+        text = b""
+        try:
+            while True:
+                content = file.read(PIECE)
+                text += content
+                comma, next_opening = _last_comma(text)
+                # A comma neither begins nor ends an array, nor follows another one.
+                if opening and re.match(rb"\s*\]", text[len(opening) :]):
+                    break
+                if text[:comma].rstrip()[-1:] in (b"[", b","):
+                    break
+                if not content:
+                    yield text
+                    return
+                if comma:
+                    yield text[:comma] + (b"]" if next_opening == b"[" else b"]}")
+                    opening = next_opening
+                    text = opening + text[comma + 1 :]
+                elif len(text) > MAX_ENTRY:
+                    break
+        except DAMAGED_GZIP:
+            pass
+    yield b""
+
+
+def _last_comma(text: bytes) -> tuple[int, bytes]:
+    """Return where the last comma between entries of arrays is, 0 if there is none, and what has
+    to precede the text after it, so that this is JSON too."""
+    # A quote after a backslash, or a backslash after another one, is a character like others.
+    plain = text.replace(b"\\\\", b"..").replace(b'\\"', b"..")
+    codes = np.frombuffer(plain, dtype=np.uint8)
+    outside = np.cumsum(codes == ord('"'), dtype=np.uint8) & 1 == 0
+    # [ and {, as ] and }, differ in this bit alone.
+    brackets = codes | 0x20
+    opens = (brackets == ord("{")) & outside
+    closes = (brackets == ord("}")) & outside
+    depth = np.cumsum(opens.view(np.int8) - closes.view(np.int8), dtype=np.int32)
+    is_array = text.lstrip(codecs.BOM_UTF8 + _SPACE.encode())[:1] == b"["
+    level = 1 if is_array else 2
+    commas = np.flatnonzero((codes == ord(",")) & outside & (depth == level))
+    if not len(commas):
+        return 0, b""
+    if is_array:
+        return int(commas[-1]), b"["
+    start = int(np.flatnonzero(opens & (depth == level) & (np.arange(len(codes)) < commas[-1]))[-1])
+    key = re.compile(rb'"[^"]*"\s*:\s*\Z').search(plain, max(start - LONGEST_KEY, 0), start)
+    if text[start : start + 1] != b"[" or key is None:
+        return 0, b""
+    return int(commas[-1]), b"{" + text[key.start() : start] + b"["
+
+
+def decode_piece(text: bytes, prepare: Callable[[str, Any], Prepared]) -> list[Prepared] | None:
+    """Return what is prepared of each entry of a piece; None if it is not JSON."""
+    try:
+        return [prepare(key, entry) for key, entry in decode_entries(io.BytesIO(text))]
+    except BrokenFileError:
+        return None
 
 
 def _object(text: _Text, duplicates: list[str] | None) -> Iterator[Member]:

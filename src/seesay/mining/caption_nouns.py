@@ -8,20 +8,19 @@ tags are those of a plain `nlp(caption)`.
 from __future__ import annotations
 
 import re
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from functools import lru_cache
-from itertools import islice
-from multiprocessing import get_context
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from seesay.cluster import map_parts
 from seesay.data.captions import Corpus, CorpusSummary, distinct_sources
 from seesay.data.knowledge import COLORS
 from seesay.errors import UserError, missing_extra
 from seesay.mining.colors import WORDS
 from seesay.mining.readers.validation import MAX_CAPTION
+from seesay.models.batches import chunks
 from seesay.progress import ProgressCallback
 from seesay.registry import load_address
 
@@ -100,9 +99,11 @@ def count_names(
     """
     total = Counter[str]()
     done = 0
-    stream = iter(captions)
-    chunks = iter(lambda: list(islice(stream, CHUNK)), [])
-    for size, counts in _count_chunks(chunks, processes, tagger):
+    # A worker is a function of a chunk; each process loads the tagger when it counts its first.
+    make_worker = partial(partial, _count, tagger=tagger)
+    for _, (size, counts) in map_parts(
+        make_worker, chunks(captions, CHUNK), processes, unit="lists of captions"
+    ):
         total.update(counts)
         done += size
         progress(size, done)
@@ -286,26 +287,3 @@ def _count(chunk: list[str], tagger: str) -> tuple[int, Counter[str]]:
         for name in join_nouns(tagged):
             counts[name] += frequency
     return len(chunk), counts
-
-
-def _count_chunks(
-    chunks: Iterator[list[str]],
-    processes: int,
-    tagger: str,
-) -> Iterator[tuple[int, Counter[str]]]:
-    """Yield the counts of every chunk, in order, with at most two chunks per process in flight.
-
-    A corpus is larger than the memory: without the bound, the pool would take all of it at once.
-    """
-    if processes == 1:
-        yield from (_count(chunk, tagger) for chunk in chunks)
-        return
-    # Forking a process in which libraries have started threads can deadlock.
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        pending: deque[Future[tuple[int, Counter[str]]]] = deque()
-        for chunk in chunks:
-            pending.append(pool.submit(_count, chunk, tagger))
-            if len(pending) > 2 * processes:
-                yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()

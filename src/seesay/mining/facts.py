@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from seesay.data import knowledge
 from seesay.data.knowledge import COLORS, PLACES, SIZES, ColorFact, Fact, PlaceFact, SizeFact
-from seesay.metrics.base import BoolArray, FloatArray
+from seesay.metrics.base import FloatArray
 from seesay.metrics.typical_labels import typical_size_labels, typical_space_labels
 from seesay.mining.choices import MIN_ANSWERS, MIN_RELATION, MIN_SEEN, LabelRule
 from seesay.mining.colors import color_facts
@@ -34,7 +33,10 @@ BATCH = 1 << 14
 """Facts in memory."""
 # Each part's list of examples is sorted. The three smallest ids of all are within the three lists
 # that begin with the smallest ids, so DuckDB need not keep more of them.
-EXAMPLES = f"list_sort(flatten(min(examples, {MAX_EXAMPLES})))[:{MAX_EXAMPLES}]"
+EXAMPLES = (
+    f"list_sort(flatten(min(examples, {MAX_EXAMPLES}) FILTER (label = {len(COLORS)})))"
+    f"[:{MAX_EXAMPLES}]"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,23 +127,18 @@ def count_colors(
     thresholds: Thresholds = PUBLISHED,
 ) -> list[ColorFact] | None:
     """Return the colours of objects; None where no colours were counted."""
+    # The label after all colours counts answers, since one may name two colours.
+    sums = [f"sum(if(label = {label}, count, 0))::BIGINT" for label in range(len(COLORS) + 1)]
     query = f"""
-        SELECT a, label, sum(count)::BIGINT, {EXAMPLES}
-        FROM counts GROUP BY a, label
+        SELECT a, [{", ".join(sums)}], {EXAMPLES}
+        FROM read_parquet($tables) GROUP BY a
     """
-    connection.read_parquet(list(map(str, tables))).create_view("counts")
-    color_counts: dict[str, list[int]] = {}
-    answers: dict[str, int] = {}
-    examples: dict[str, list[str]] = {}
-    for name, label, count, pictures in connection.execute(query).fetchall():
-        # The label after all colours counts answers, since one may name two colours.
-        if label == len(COLORS):
-            answers[name] = count
-            examples[name] = pictures
-        else:
-            color_counts.setdefault(name, [0] * len(COLORS))[label] = count
-    if not answers:
+    rows = connection.execute(query, {"tables": list(map(str, tables))}).fetchall()
+    if not rows:
         return None
+    color_counts = {name: counts[:-1] for name, counts, _ in rows}
+    answers = {name: counts[-1] for name, counts, _ in rows}
+    examples = {name: pictures for name, _, pictures in rows}
     return color_facts(
         color_counts,
         answers,
@@ -170,38 +167,21 @@ def transitive_sizes(facts: Sequence[SizeFact]) -> list[SizeFact]:
     a < b and b < c, hence a < c. (ViPhy's transitive test, `seesay.tasks.viphy.derived_sets`, uses
     chains of two steps.) Majorities need not be consistent: a pair that follows in both directions
     is left out. Only the direction `<` is listed; no picture shows it, so the counts are 0.
-    Warshall's algorithm on rows of bits: n names take n²/8 bytes.
+    Warshall's algorithm on rows of bits; at its end n names take n² bytes.
     """
     direct_pairs = list(smaller_pairs(facts))
     names = sorted({name for pair in direct_pairs for name in pair})
     number = {name: i for i, name in enumerate(names)}
-    direct: list[set[int]] = [set() for _ in names]
-    # Bit b of row a: b is larger than a.
-    larger = np.zeros((len(names), len(names) // 8 + 1), dtype=np.uint8)
-    for smaller_name, larger_name in direct_pairs:
-        a = number[smaller_name]
-        b = number[larger_name]
-        direct[a].add(b)
-        direct[b].add(a)
-        larger[a, b >> 3] |= 1 << (b & 7)
-    # Warshall: whatever is smaller than `through` is smaller than all that is larger than it.
+    direct = np.zeros((len(names), len(names)), dtype=bool)
+    for smaller, larger in direct_pairs:
+        direct[number[smaller], number[larger]] = True
+    bits = np.packbits(direct, axis=1)
+    # Whatever is smaller than `through` is smaller than all that is larger than it.
     for through in range(len(names)):
-        larger[_has_bit(larger, through)] |= larger[through]
-    inferred = []
-    for i, name in enumerate(names):
-        above = np.unpackbits(larger[i], bitorder="little", count=len(names)).astype(bool)
-        # A pair that follows in both directions is a contradiction.
-        above &= ~_has_bit(larger, i)
-        for j in np.flatnonzero(above):
-            if j not in direct[i]:
-                inferred.append(SizeFact(name, names[j], 0, 0, (SIZES[1],)))
-    return inferred
-
-
-def _has_bit(rows: NDArray[np.uint8], column: int) -> BoolArray:
-    """Return which rows have this bit.
-
-    >>> _has_bit(np.array([[0b100], [0b011]], dtype=np.uint8), 2).tolist()
-    [True, False]
-    """
-    return np.asarray(rows[:, column >> 3] >> (column & 7) & 1, dtype=bool)
+        byte, bit = divmod(through, 8)
+        is_smaller = bits[:, byte] >> (7 - bit) & 1 == 1
+        bits[is_smaller] |= bits[through]
+    follows = np.unpackbits(bits, axis=1, count=len(names)).astype(bool)
+    # A pair that follows in both directions is a contradiction.
+    is_new = follows & ~follows.T & ~direct & ~direct.T
+    return [SizeFact(names[a], names[b], 0, 0, (SIZES[1],)) for a, b in np.argwhere(is_new)]

@@ -44,15 +44,16 @@ def folder(place: str) -> str:
 
 def local_place(spec: str) -> str:
     """Return an annotation or a folder with copies in place of what is in object stores."""
-    kind, separator, place = "", "", spec
-    if not is_address(spec) and is_address(spec.partition(":")[2]):
-        kind, separator, place = spec.partition(":")
-    if "://" not in place:
-        return spec
-    copies = [
-        str(storage.local_copy(part)) if is_address(part) else part for part in place.split(",")
-    ]
-    return f"{kind}{separator}{','.join(copies)}"
+    return ",".join(map(_local_part, spec.split(",")))
+
+
+def _local_part(part: str) -> str:
+    """Return a place with a copy in its stead, after the format that it may begin with."""
+    before, mark, place = part.rpartition("://")
+    if not mark:
+        return part
+    kind, colon, scheme = before.rpartition(":")
+    return f"{kind}{colon}{storage.local_copy(f'{scheme}{mark}{place}')}"
 
 
 def model(name: str) -> str:

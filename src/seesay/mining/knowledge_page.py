@@ -5,19 +5,16 @@ It shows colours of objects, sizes of pairs, a ladder per scene, and example pic
 
 from __future__ import annotations
 
-import base64
-import io
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
 from markupsafe import Markup
 
 from seesay.data import knowledge
-from seesay.data.knowledge import COLORS, FILES, ColorFact, PlaceFact, SizeFact
-from seesay.data.pictures import check_pixels
+from seesay.data.knowledge import COLORS, FILES, ColorFact, Fact, PlaceFact, SizeFact
+from seesay.data.pictures import open_thumbnail
 from seesay.files import write_text
 from seesay.reports.charts.ladder import ladder
 from seesay.reports.layout import render_page
@@ -26,14 +23,15 @@ MAX_FACTS = 5_000
 """The most frequent facts of each table; a page with more opens slowly."""
 MAX_PICTURES = 300
 MAX_RUNGS = 30
-THUMBNAIL_SIZE = 120
+COUNTS: dict[type, tuple[str, ...]] = {
+    ColorFact: ("seen",),
+    SizeFact: ("larger", "smaller"),
+    PlaceFact: ("above", "level", "below"),
+}
+"""The fields of facts that say how often something was observed."""
 
-F = TypeVar("F", ColorFact, SizeFact, PlaceFact)
-
-Thumbnails = Callable[[str], bytes | None]
-"""A small JPEG of an example by its id, or None if there is no picture."""
-Boxes = Mapping[str, Sequence[tuple[str, float, float, float, float]]]
-"""The regions of a picture by its id: name, left, top, width and height as shares of it."""
+Annotations = Callable[[Collection[str]], Iterable[dict[str, Any]]]
+"""The annotation of pictures by their ids, as rows of `records.SCHEMA`; of some there is none."""
 
 
 def write_folder(folder: Path) -> Path:
@@ -41,25 +39,20 @@ def write_folder(folder: Path) -> Path:
 
     Examples have thumbnails if the pictures are still there.
     """
-    from seesay.mining.pipeline import picture_boxes, picture_files
+    from seesay.mining.pipeline import annotated_pictures
 
-    def facts(table: type[F]) -> list[F]:
+    def facts(table: type[Fact]) -> list[Fact]:
         if (folder / FILES[table]).is_file():
             return knowledge.read(folder, table)
         return []
 
-    colors = facts(ColorFact)
-    sizes = facts(SizeFact)
-    places = facts(PlaceFact)
-    all_facts: list[ColorFact | SizeFact | PlaceFact] = [*colors, *sizes, *places]
-    examples = {example for fact in all_facts for example in fact.examples}
-    paths = picture_files(folder, examples)
-    boxes = picture_boxes(folder, examples)
-
-    def thumbnail(name: str) -> bytes | None:
-        return small_jpeg(Path(paths[name])) if name in paths else None
-
-    return write(folder / "page.html", colors, sizes, places, thumbnail, boxes)
+    return write(
+        folder / "page.html",
+        facts(ColorFact),
+        facts(SizeFact),
+        facts(PlaceFact),
+        lambda ids: annotated_pictures(folder, ids),
+    )
 
 
 def write(
@@ -67,66 +60,30 @@ def write(
     colors: Sequence[ColorFact],
     sizes: Sequence[SizeFact],
     places: Sequence[PlaceFact],
-    thumbnail: Thumbnails = lambda _: None,
-    boxes: Boxes = MappingProxyType({}),
+    annotations: Annotations = lambda _: (),
 ) -> Path:
-    """Write the page as one file that opens offline.
+    """Write the page as one file that opens offline."""
+    # Each pair once, the larger object first: the other direction says the same.
+    pairs = [fact for fact in sizes if (fact.larger, fact.b) > (fact.smaller, fact.a)]
+    facts: dict[str, Sequence[Any]] = {"objects": colors, "pairs": pairs, "places": places}
+    shown = {}
+    for kind, rows in facts.items():
+        shown[kind] = sorted(rows, key=lambda fact: -_count(fact))[:MAX_FACTS]
+    ids = dict.fromkeys(name for rows in shown.values() for fact in rows for name in fact.examples)
+    pictures = _pictures(list(ids), annotations)
+    index = {name: i for i, (name, _, _) in enumerate(pictures)}
 
-    `thumbnail`: returns a small JPEG of an example.
-    `boxes`: the regions of the examples, which are drawn over them.
-    """
-    pairs = _one_direction(sizes)
-    shown_colors = _most_frequent(colors, lambda fact: fact.seen)
-    shown_sizes = _most_frequent(pairs, lambda fact: fact.larger + fact.smaller)
-    shown_places = _most_frequent(places, _place_count)
-    pictures = _thumbnails((*shown_colors, *shown_sizes, *shown_places), thumbnail)
-    index = {name: i for i, name in enumerate(pictures)}
+    def row(fact: Any, *names: str) -> list[Any]:
+        examples = [index[name] for name in fact.examples if name in index]
+        counts = [getattr(fact, name) for name in COUNTS[type(fact)]]
+        return [*(getattr(fact, name) for name in names), *counts, examples]
 
-    def examples(fact: ColorFact | SizeFact | PlaceFact) -> list[int]:
-        return [index[name] for name in fact.examples if name in index]
-
-    # Rows without keys and whole thousandths keep a page of thousands of facts small.
     payload: dict[str, Any] = {
         "names": COLORS,
-        "colors": [
-            [
-                fact.object,
-                fact.seen,
-                _per_mille(fact.shares),
-                examples(fact),
-            ]
-            for fact in shown_colors
-        ],
-        "sizes": [
-            [
-                fact.a,
-                fact.b,
-                fact.larger,
-                fact.smaller,
-                examples(fact),
-            ]
-            for fact in shown_sizes
-        ],
-        "places": [
-            [
-                fact.scene,
-                fact.a,
-                fact.b,
-                fact.above,
-                fact.level,
-                fact.below,
-                examples(fact),
-            ]
-            for fact in shown_places
-        ],
-        "pictures": [
-            [
-                name,
-                source,
-                _box_rows(boxes.get(name, ())),
-            ]
-            for name, source in pictures.items()
-        ],
+        "colors": [[_per_mille(fact.shares), *row(fact, "object")] for fact in shown["objects"]],
+        "sizes": [row(fact, "a", "b") for fact in shown["pairs"]],
+        "places": [row(fact, "scene", "a", "b") for fact in shown["places"]],
+        "pictures": pictures,
     }
     text = render_page(
         "knowledge.html",
@@ -134,16 +91,8 @@ def write(
         package="seesay.mining",
         payload=payload,
         ladders=ladders(places),
-        held={
-            "objects": len(colors),
-            "pairs": len(pairs),
-            "places": len(places),
-        },
-        shown={
-            "objects": len(shown_colors),
-            "pairs": len(shown_sizes),
-            "places": len(shown_places),
-        },
+        held={kind: len(rows) for kind, rows in facts.items()},
+        shown={kind: len(rows) for kind, rows in shown.items()},
     )
     write_text(path, text)
     return path
@@ -158,14 +107,14 @@ def ladders(places: Iterable[PlaceFact]) -> list[Markup]:
     for scene, facts in sorted(scenes.items()):
         counts: Counter[str] = Counter()
         for fact in facts:
-            counts[fact.a] += _place_count(fact)
-            counts[fact.b] += _place_count(fact)
+            counts[fact.a] += _count(fact)
+            counts[fact.b] += _count(fact)
         # By name where counts are equal, so that the page is the same every time.
         by_count = sorted(counts, key=lambda name: (-counts[name], name))
         frequent = set(by_count[:MAX_RUNGS])
         pairs = []
         for fact in facts:
-            total = _place_count(fact)
+            total = _count(fact)
             if total and {fact.a, fact.b} <= frequent:
                 height = (fact.above - fact.below) / total
                 pairs.append((fact.a, fact.b, height))
@@ -173,63 +122,32 @@ def ladders(places: Iterable[PlaceFact]) -> list[Markup]:
     return charts
 
 
-def small_jpeg(path: Path) -> bytes | None:
-    """Return a thumbnail of a picture, or None if it cannot be opened."""
-    from PIL import Image, UnidentifiedImageError
-
-    try:
-        with Image.open(path) as picture:
-            # A JPEG can be decoded at a fraction of its size, without computing all its pixels.
-            check_pixels(picture).draft("RGB", (THUMBNAIL_SIZE, THUMBNAIL_SIZE))
-            small = picture.convert("RGB")
-    except (
-        UnidentifiedImageError,
-        Image.DecompressionBombError,
-        OSError,
-        ValueError,
-        SyntaxError,
-    ):
-        return None
-    small.thumbnail((THUMBNAIL_SIZE, THUMBNAIL_SIZE))
-    buffer = io.BytesIO()
-    small.save(buffer, "JPEG", quality=80)
-    return buffer.getvalue()
+def _count(fact: ColorFact | SizeFact | PlaceFact) -> int:
+    return sum(getattr(fact, name) for name in COUNTS[type(fact)])
 
 
+# Rows without keys and whole thousandths keep a page of thousands of facts small.
 def _per_mille(shares: Iterable[float]) -> list[int]:
     return [round(1000 * share) for share in shares]
 
 
-def _box_rows(boxes: Iterable[tuple[str, float, float, float, float]]) -> list[list[str | int]]:
-    """Return each box as its name and its sides in thousandths of the picture."""
-    return [[name, *_per_mille(sides)] for name, *sides in boxes]
-
-
-def _one_direction(sizes: Sequence[SizeFact]) -> list[SizeFact]:
-    """Return each pair once, the larger object first: the other direction says the same."""
-    return [fact for fact in sizes if (fact.larger, fact.b) > (fact.smaller, fact.a)]
-
-
-def _place_count(fact: PlaceFact) -> int:
-    return fact.above + fact.level + fact.below
-
-
-def _most_frequent(facts: Sequence[F], count: Callable[[F], int]) -> list[F]:
-    """Return as many facts as the page may hold, those with the greatest counts."""
-    return sorted(facts, key=lambda fact: -count(fact))[:MAX_FACTS]
-
-
-def _thumbnails(
-    facts: Iterable[ColorFact | SizeFact | PlaceFact],
-    thumbnail: Thumbnails,
-) -> Mapping[str, str]:
-    """Return the facts' examples as data URLs, as many as the page may hold."""
-    urls: dict[str, str] = {}
-    for fact in facts:
-        for name in fact.examples:
-            if len(urls) == MAX_PICTURES:
-                return urls
-            if name not in urls and (small := thumbnail(name)):
-                encoded = base64.b64encode(small).decode()
-                urls[name] = f"data:image/jpeg;base64,{encoded}"
-    return urls
+def _pictures(ids: Sequence[str], annotations: Annotations) -> list[tuple[str, str, list[Any]]]:
+    """Return pictures that can be opened, as many as the page may hold, in the order of the ids:
+    their ids, thumbnails, and the names of their regions with boxes in thousandths of the
+    picture."""
+    rows = {row["id"]: row for row in annotations(ids)}
+    pictures: list[tuple[str, str, list[Any]]] = []
+    for name in ids:
+        row = rows.get(name)
+        thumbnail = open_thumbnail(row["path"]) if row and row["path"] else None
+        if row is None or thumbnail is None:
+            continue
+        sides = 2 * (row["width"], row["height"])
+        boxes = []
+        for region in row["regions"] or ():
+            shares = (value / side for value, side in zip(region["box"], sides, strict=True))
+            boxes.append([region["name"], *_per_mille(shares)])
+        pictures.append((name, thumbnail, boxes))
+        if len(pictures) == MAX_PICTURES:
+            break
+    return pictures

@@ -5,8 +5,7 @@ ViPhy clusters the objects of a picture by size with them (section 2.2, appendix
 
 Exact. The squared deviation of a set is its sum of squares minus S²/n (S: its sum), and the sum of
 squares is the same for every partition: so the best partition has the greatest Σ S²/n, which prefix
-sums give. Pictures are processed together, in array operations; those with very many regions one by
-one, by divide and conquer.
+sums give. Pictures are processed together, in array operations.
 
 Equal values are never separated: with fewer than k distinct values, each is a class of its own. Of
 equally good partitions the one with the earliest breaks is taken, from the last class to the first.
@@ -19,9 +18,6 @@ import numpy as np
 from seesay.metrics.base import BoolArray, FloatArray, IntArray
 from seesay.mining.choices import SIZE_CLASSES
 
-LONG = 96
-"""Longer rows are processed one by one: the array of all segments grows with the square of the
-length."""
 BLOCK = 1 << 20
 """Segments (n² per row) in memory at once: enough to amortise the call of an operation."""
 
@@ -41,16 +37,13 @@ def natural_breaks(values: FloatArray, classes: int = SIZE_CLASSES) -> IntArray:
     rows = np.take_along_axis(values, order, axis=1)
     counts = (~np.isnan(rows)).sum(axis=1)
     sorted_classes = np.full(rows.shape, -1, dtype=np.int64)
-    short = np.flatnonzero((counts > 0) & (counts <= LONG))
-    width = int(counts[short].max(initial=0))
+    filled = np.flatnonzero(counts)
+    width = int(counts.max(initial=0))
     block_length = max(1, BLOCK // max(width, 1) ** 2)
-    for start in range(0, len(short), block_length):
-        block = short[start : start + block_length]
+    for start in range(0, len(filled), block_length):
+        block = filled[start : start + block_length]
         columns = np.ascontiguousarray(rows[block, :width].T)
         sorted_classes[block, :width] = _classify_block(columns, counts[block], classes).T
-    for row in np.flatnonzero(counts > LONG):
-        length = counts[row]
-        sorted_classes[row, :length] = _classify_long(rows[row, :length], classes)
     result = np.empty_like(sorted_classes)
     np.put_along_axis(result, order, sorted_classes, axis=1)
     return result
@@ -125,75 +118,3 @@ def _best_partitions(
             np.maximum(best[i + 1 :], segments[i] + partitions[-1][i], out=best[i + 1 :])
         partitions.append(np.where(barred, -np.inf, best))
     return partitions
-
-
-def _classify_long(row: FloatArray, classes: int) -> IntArray:
-    """Return the classes of one sorted row in O(k n log n).
-
-    The best cut moves right as the end of the prefix does, so that divide and conquer suffices.
-    """
-    values, value_index, repeats = np.unique(row, return_inverse=True, return_counts=True)
-    n = len(values)
-    counts = np.concatenate([[0], np.cumsum(repeats)])
-    sums = np.concatenate([[0.0], np.cumsum((values - values[n // 2]) * repeats)])
-    best = np.full(n + 1, -np.inf)
-    best[1:] = np.square(sums[1:]) / counts[1:]
-    cuts = []
-    for number in range(2, min(classes, n) + 1):
-        best, cut = _add_class(best, sums, counts, number)
-        cuts.append(cut)
-    result = np.zeros(n, dtype=np.int64)
-    end = n
-    for cut in reversed(cuts):
-        end = cut[end]
-        result[end:] += 1
-    return result[value_index]
-
-
-def _add_class(
-    best: FloatArray,
-    sums: FloatArray,
-    counts: IntArray,
-    number: int,
-) -> tuple[FloatArray, IntArray]:
-    """Return the best partitions of all prefixes into `number` classes, and their last cuts.
-
-    Each round solves the middles of all open ranges of prefixes at once; the cut of a middle bounds
-    the cuts of the prefixes on either side of it.
-
-    `best`: (n + 1,), the best partitions into number − 1 classes.
-    `sums`, `counts`: (n + 1,), prefix sums of values and of how often each occurs.
-    """
-    n = len(best) - 1
-    result = np.full(n + 1, -np.inf)
-    cut = np.zeros(n + 1, dtype=np.int64)
-    # Ranges of prefixes that are still to be solved, and the range of their cuts.
-    low = np.array([number])
-    high = np.array([n])
-    left = np.array([number - 1])
-    right = np.array([n - 1])
-    while len(low):
-        middle = (low + high) // 2
-        until = np.minimum(right, middle - 1)
-        width = until - left + 1
-        # The candidates of all ranges lie one after another; `of` is the range of each.
-        offsets = np.concatenate([[0], np.cumsum(width)[:-1]])
-        of = np.repeat(np.arange(len(middle)), width)
-        candidate = np.arange(len(of)) - offsets[of] + left[of]
-        end = middle[of]
-        segment = np.square(sums[end] - sums[candidate]) / (counts[end] - counts[candidate])
-        total = best[candidate] + segment
-        top = np.maximum.reduceat(total, offsets)
-        # The first candidate that reaches the maximum: of equally good cuts the earliest.
-        reached = np.flatnonzero(total == top[of])
-        earliest = np.searchsorted(of[reached], np.arange(len(middle)))
-        best_cut = candidate[reached[earliest]]
-        result[middle] = top
-        cut[middle] = best_cut
-        below = low < middle
-        above = middle < high
-        low = np.concatenate([low[below], middle[above] + 1])
-        high = np.concatenate([middle[below] - 1, high[above]])
-        left = np.concatenate([left[below], best_cut[above]])
-        right = np.concatenate([best_cut[below], right[above]])
-    return result, cut

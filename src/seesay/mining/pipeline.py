@@ -48,7 +48,7 @@ from seesay.mining.choices import (
     SpaceRule,
     SubtypeRule,
 )
-from seesay.mining.count_relations import CountingConfig, count_parts
+from seesay.mining.count_relations import CountedParts, CountingConfig, count_parts
 from seesay.mining.facts import Thresholds
 from seesay.mining.fingerprints import CAPTIONS, local_place
 from seesay.mining.records import DELETE_WORK, read_batches
@@ -204,13 +204,8 @@ def mine(  # noqa: PLR0913
     lexicons = [Lexicon(name) for name in lexicons]
     has_pictures = not annotations.startswith(CAPTIONS)
     if has_pictures:
-        _require_extra()
+        require_packages("Mining pictures", "mine", "duckdb", "PIL.Image")
     else:
-        options = {
-            "label_rule": label_rule,
-            "images": images,
-            "transitive": transitive,
-        }
         _refuse_unused(asdict(counting) | options)
     start = time.perf_counter()
     workers = workers or count_processors()
@@ -227,31 +222,30 @@ def mine(  # noqa: PLR0913
         # `read_captions` fills both while the names in captions are counted.
         bad: Counter[str] = Counter()
         sources: list[CorpusSummary] = []
+        parts: list[Path] = []
+
+        def count(names: NameRules) -> CountedParts:
+            with progress("Sizes, places, colours", "pictures") as advance:
+                return count_parts(
+                    parts, work / "counts", counting, engine, workers, advance, names
+                )
+
         if has_pictures:
             parts, bad = _split(
                 place,
                 work / "pictures",
-                images,
-                rows,
                 progress,
-                workers,
-                engine,
-                share,
+                images=images,
+                rows_per_part=rows,
+                workers=workers,
+                engine=engine,
+                shard=share,
             )
             counting = _resolve_auto(counting, parts, lexicons)
             captions = _captions(parts)
             if shard is not None:
                 shards.write_shard(output, share, KIND, options, finished=False)
-                with progress("Sizes, places, colours", "pictures") as advance:
-                    counts = count_parts(
-                        parts,
-                        work / "counts",
-                        counting,
-                        engine,
-                        workers,
-                        advance,
-                        NameRules(normalize_names(parts)[0]),
-                    )
+                counts = count(NameRules(normalize_names(parts)[0]))
                 shards.write_shard(output, share, KIND, options, finished=True)
                 return MiningResult(annotations, output, counts.pictures, facts={}, bad=dict(bad))
         else:
@@ -260,20 +254,12 @@ def mine(  # noqa: PLR0913
             captions = read_captions(place, bad, sources)
         names = caption_names(captions, work, workers, progress, tagger)
         subtype_result = find_subtypes(names, subtype_rule, lexicons)
+        result = MiningResult(annotations, output, pictures=0, facts={}, bad={})
         if has_pictures:
             subtypes_of = {name: list(counts) for name, counts in subtype_result.counts.items()}
             new_names, nameless = normalize_names(parts)
             count_start = time.perf_counter()
-            with progress("Sizes, places, colours", "pictures") as advance:
-                counts = count_parts(
-                    parts,
-                    work / "counts",
-                    counting,
-                    engine,
-                    workers,
-                    advance,
-                    NameRules(new_names, subtypes_of),
-                )
+            counts = count(NameRules(new_names, subtypes_of))
             facts, excluded = write_facts(
                 output,
                 counts,
@@ -286,26 +272,17 @@ def mine(  # noqa: PLR0913
             # Reasons of splitting, of names, of files, and of the tables.
             bad += nameless + counts.bad + excluded
             count_seconds = max(time.perf_counter() - count_start, 1e-9)
-            result = MiningResult(
-                annotations,
-                output,
-                counts.pictures,
-                facts,
-                bad={},
+            result = replace(
+                result,
+                pictures=counts.pictures,
+                facts=facts,
                 counting=counting,
                 thresholds=thresholds,
                 pictures_per_second=round(counts.counted_now / count_seconds, 1),
             )
         else:
             bad, sources = _remember_reading(work / "sources.json", bad, sources)
-            result = MiningResult(
-                annotations,
-                output,
-                0,
-                facts={},
-                bad={},
-                sources=sources,
-            )
+            result = replace(result, sources=sources)
         if subtype_result.counts or not has_pictures:
             subtype_facts = subtypes.subtype_facts(subtype_result.counts)
             knowledge.write(output, subtype_facts, knowledge.SubtypeFact)
@@ -345,12 +322,12 @@ def _refuse_unused(options: Mapping[str, Any]) -> None:
     """Refuse options that have no effect without pictures."""
     defaults = {
         **asdict(CountingConfig(depth=AUTO, colors=AUTO)),
+        "label_rule": LabelRule.PUBLISHED,
         "images": None,
         "transitive": False,
-        "label_rule": LabelRule.PUBLISHED,
     }
-    for name, value in options.items():
-        if value != defaults[name]:
+    for name, default in defaults.items():
+        if options[name] != default:
             raise UserError(
                 f"'{CAPTIONS}' gives only names and subtypes, without pictures: leave out "
                 f"--{name.replace('_', '-')}."
@@ -386,24 +363,12 @@ def merge(
     return f"{page}: {result.pictures:,} pictures, {sum(result.facts.values()):,} facts"
 
 
-def _require_extra() -> None:
-    """Refuse to begin without the libraries that pictures need."""
-    require_packages("Mining pictures", "mine", "duckdb", "PIL.Image")
-
-
 def _split(
-    annotations: str,
-    folder: Path,
-    images: Path | None,
-    rows: int,
-    bars: ProgressBars,
-    workers: int,
-    engine: str,
-    share: Shard,
+    annotations: str, folder: Path, bars: ProgressBars, *, shard: Shard, **options: Any
 ) -> tuple[list[Path], Counter[str]]:
     """Return the annotation as Parquet parts, split anew only if they are not complete.
 
-    Also returns how many annotations were bad, by kind.
+    Also returns how many annotations were bad, by kind. `options`: those of `to_parquet`.
     """
     from seesay.mining.readers import BAD_ROWS, to_parquet
 
@@ -411,16 +376,7 @@ def _split(
     path = folder / "cut.json"
     if not path.is_file():
         with bars(f"Reading {annotations}", "pictures") as progress:
-            parts, bad = to_parquet(
-                annotations,
-                folder,
-                rows,
-                images,
-                progress,
-                workers=workers,
-                engine=engine,
-                shard=share,
-            )
+            parts, bad = to_parquet(annotations, folder, progress=progress, shard=shard, **options)
         write_json(path, {"parts": [part.name for part in parts], "bad": bad})
     note = read_state(path, _Parts, DELETE_WORK)
     parts = [folder / name for name in note.parts]
@@ -431,7 +387,7 @@ def _split(
             if part.parent != folder:
                 raise ValueError("not a part of this mining")
             pictures += pq.read_metadata(part).num_rows
-    if not pictures and share == WHOLE:
+    if not pictures and shard == WHOLE:
         bad_rows = folder / BAD_ROWS
         first = next(every_row(bad_rows, read_json_lines(bad_rows)), None)
         why = f" ({first.cells['reason']}, and so on)" if first else ""
@@ -439,45 +395,14 @@ def _split(
     return parts, Counter(note.bad)
 
 
-def picture_files(folder: Path, ids: Collection[str]) -> dict[str, str]:
-    """Return the files of pictures of a knowledge folder, by id, without those that have none."""
-    rows = _pictures(folder, ids, ["id", "path"])
-    return {row["id"]: row["path"] for row in rows if row["path"]}
-
-
-Box = tuple[str, float, float, float, float]
-"""The name of a region, and its left, top, width and height as shares of the picture."""
-
-
-def picture_boxes(folder: Path, ids: Collection[str]) -> dict[str, list[Box]]:
-    """Return the regions of pictures of a knowledge folder, by the picture's id."""
-    boxes: dict[str, list[Box]] = {}
-    for row in _pictures(folder, ids, ["id", "width", "height", "regions"]):
-        if not row["width"] or not row["height"]:
-            continue
-        for region in row["regions"] or ():
-            left, top, width, height = region["box"]
-            box = (
-                region["name"],
-                left / row["width"],
-                top / row["height"],
-                width / row["width"],
-                height / row["height"],
-            )
-            boxes.setdefault(row["id"], []).append(box)
-    return boxes
-
-
-def _pictures(
-    folder: Path,
-    ids: Collection[str],
-    columns: list[str],
-) -> Iterator[dict[str, Any]]:
-    """Yield rows of the annotation as it was split; none if there is no `work` folder any more."""
+def annotated_pictures(folder: Path, ids: Collection[str]) -> Iterator[dict[str, Any]]:
+    """Yield the annotation of pictures of a knowledge folder, as it was split; nothing if there is
+    no `work` folder any more."""
     note = folder / "work/pictures/cut.json"
     if not note.is_file():
         return
-    id_array = pa.array(sorted(ids), pa.string())
+    id_array = pa.array(ids, pa.string())
+    columns = ["id", "path", "width", "height", "regions"]
     for name in read_state(note, _Parts, DELETE_WORK).parts:
         for batch in read_batches(note.parent / name, columns):
             yield from batch.filter(pc.is_in(batch.column("id"), id_array)).to_pylist()
@@ -495,9 +420,7 @@ def _resolve_auto(
     """
     has_maps = any(_has_text(path, "depth") for path in parts)
     has_files = any(_has_text(path, "path") for path in parts)
-    _refuse_useless_depth(counting, has_maps)
-    if not has_files:
-        _refuse_options_of_files(counting)
+    _refuse_unusable(counting, has_maps=has_maps, has_files=has_files)
     if (counting.select or lexicons) and next(_captions(parts), None) is None:
         option = "--select" if counting.select else "--lexicon"
         raise UserError(
@@ -521,8 +444,8 @@ def _resolve_auto(
     return replace(counting, depth=depth, colors=colors)
 
 
-def _refuse_useless_depth(counting: CountingConfig, has_maps: bool) -> None:
-    """Refuse a source of depth that no rule needs, or that the annotation does not name."""
+def _refuse_unusable(counting: CountingConfig, *, has_maps: bool, has_files: bool) -> None:
+    """Refuse a source of depth that no rule needs, and options that these pictures cannot serve."""
     if _is_set(counting.depth) and not counting.needs_depth:
         raise UserError(
             f"These rules need no depth: leave out --depth {counting.depth}, or choose rules that "
@@ -530,17 +453,13 @@ def _refuse_useless_depth(counting: CountingConfig, has_maps: bool) -> None:
         )
     if counting.depth == GIVEN and not has_maps:
         raise UserError("--depth given needs depth maps, and the annotation names none.")
-
-
-def _refuse_options_of_files(counting: CountingConfig) -> None:
-    """Refuse options that open picture files, where none are known."""
     needs_files = {
         "--depth": _is_set(counting.depth) and counting.depth != GIVEN,
         "--colors": _is_set(counting.colors),
         "--select": bool(counting.select),
     }
     for option, is_needed in needs_files.items():
-        if is_needed:
+        if is_needed and not has_files:
             raise UserError(f"{option} needs picture files, and none are known: give --images.")
 
 
@@ -573,7 +492,8 @@ def caption_names(
                 progress,
                 tagger=tagger or caption_nouns.MODEL,
             )
-            write_json(path, counts)
+            # By name: in whichever order workers have finished, the file is the same.
+            write_json(path, dict(sorted(counts.items())))
     return caption_nouns.frequent_names(read_state(path, dict[str, int], DELETE_WORK))
 
 

@@ -63,9 +63,8 @@ def rename_regions(table: pa.Table, new_names: Mapping[str, str]) -> pa.Table:
     # A batch has far fewer names than regions: each is looked up once.
     encoded = pc.fill_null(regions.field("name"), "").dictionary_encode()
     words = [new_names.get(word, word) for word in encoded.dictionary.to_pylist()]
-    columns = [regions.field(part.name) for part in regions.type]
-    name_column = regions.type.get_field_index("name")
-    columns[name_column] = pa.array(words, pa.string()).take(encoded.indices)
+    names = pa.array(words, pa.string()).take(encoded.indices)
+    columns = [names if part.name == "name" else regions.field(part.name) for part in regions.type]
     new_lists = pa.ListArray.from_arrays(
         pa.array(flat_offsets(region_lists).astype("int32")),
         pa.StructArray.from_arrays(columns, fields=list(regions.type)),

@@ -214,18 +214,11 @@ def _per_region(
     `offsets`: where each picture's regions begin.
     """
     column = single_chunk(table.column(name))
-    column_offsets = flat_offsets(column)
-    values = _floats(column.flatten())
-    if np.array_equal(column_offsets, offsets):
-        return values
-    lengths = np.diff(column_offsets)
     expected = np.diff(offsets)
-    wrong = np.flatnonzero((lengths != expected) & (lengths != 0))
-    if len(wrong):
-        picture_id = table.column("id")[int(wrong[0])]
-        raise ValueError(f"{name}: picture {picture_id} does not have one value per region")
+    is_there = np.diff(flat_offsets(column)) == expected
     result = np.full(int(offsets[-1]), np.nan)
-    result[np.repeat(lengths == expected, expected)] = values
+    # Lists of another length would not fit.
+    result[np.repeat(is_there, expected)] = _floats(column.flatten())
     return result
 
 

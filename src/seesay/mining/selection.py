@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from seesay.mining.masks import corners
-from seesay.mining.records import Box
+from seesay.mining.records import Region
 from seesay.models.vision.dual_encoder import DualEncoder, Vectors
 
 if TYPE_CHECKING:
@@ -28,18 +28,15 @@ class SubtypeSelector:
         self._subtypes = subtypes
         self._vectors: dict[str, Vectors] = {}
 
-    def choose(self, picture: Image, regions: Sequence[tuple[str, Box]]) -> list[str]:
-        """Return for each named region the subtype it shows, or its own name.
-
-        `regions`: names and boxes.
-        """
-        names = [name for name, _ in regions]
+    def choose(self, picture: Image, regions: Sequence[Region]) -> list[str]:
+        """Return for each region the subtype it shows, or its own name."""
+        names = [region.name for region in regions]
         # Regions without subtypes need no pass through the encoder.
         ambiguous = [i for i, name in enumerate(names) if self._subtypes.get(name)]
         if not ambiguous:
             return names
         picture_vector = self._encoder.pictures([picture])[0]
-        crops = [picture.crop(corners(regions[i][1], *picture.size)) for i in ambiguous]
+        crops = [picture.crop(corners(regions[i].box, *picture.size)) for i in ambiguous]
         crop_vectors = self._encoder.pictures(crops)
         for i, crop_vector in zip(ambiguous, crop_vectors, strict=True):
             candidates, vectors = self._candidates(names[i])

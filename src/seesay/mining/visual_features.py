@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,8 @@ _NO_COLOR = (
 )
 
 
+UNKNOWN = RegionDepths([], [], math.nan, math.nan)
+"""The depths of a picture of which none is known."""
 VisualFeatures = tuple[pa.Table, list[list[tuple[str, ...]]] | None, Counter[str]]
 """A batch with depths as further columns, the colours of every region, and what could not be used,
 by reason."""
@@ -84,27 +87,23 @@ class VisualFeatureExtractor:
         bad: Counter[str] = Counter()
         if not self.opens_files:
             return table, None, bad
-        # Arrow tables are compact, but pictures as Python objects are not.
-        tables: list[pa.Table] = []
         colors: list[list[tuple[str, ...]]] = []
-        for start in range(0, table.num_rows, FEW):
-            few, colors_of_few, bad_of_few = self._extract(table.slice(start, FEW))
-            tables.append(few)
-            colors += colors_of_few
-            bad += bad_of_few
-        if self._colors is None:
-            return pa.concat_tables(tables), None, bad
-        return pa.concat_tables(tables), colors, bad
+        # Arrow tables are compact, but pictures as Python objects are not.
+        tables = [
+            self._extract(table.slice(start, FEW), colors, bad)
+            for start in range(0, table.num_rows, FEW)
+        ]
+        for answers in colors:
+            bad[_NO_COLOR] += sum(not answer for answer in answers)
+        # Without the reasons that were counted 0 times.
+        return pa.concat_tables(tables), colors if self._colors else None, +bad
 
     def _extract(
-        self,
-        table: pa.Table,
-    ) -> tuple[pa.Table, list[list[tuple[str, ...]]], Counter[str]]:
-        """Return the features of a few pictures; no colours where none are extracted."""
-        bad: Counter[str] = Counter()
+        self, table: pa.Table, colors: list[list[tuple[str, ...]]], bad: Counter[str]
+    ) -> pa.Table:
+        """Return a few pictures with their features, and add their colours and what is wrong."""
         pictures: list[Picture] = []
         depths: list[RegionDepths | None] = []
-        colors: list[list[tuple[str, ...]]] = []
         # One at a time: a batch of photographs takes gigabytes.
         for picture in from_batch(table):
             image = self._open(picture, bad)
@@ -120,19 +119,13 @@ class VisualFeatureExtractor:
         if self._select is not None:
             regions = to_batch(pictures).column("regions")
             table = table.set_column(table.column_names.index("regions"), "regions", regions)
-        if self._adds_depth:
-            table = _set_depths(table, depths)
-        for answers in colors:
-            bad[_NO_COLOR] += sum(not answer for answer in answers)
-        # Without the reasons that were counted 0 times.
-        return table, colors, +bad
+        return _set_depths(table, depths) if self._adds_depth else table
 
     def _select_names(self, picture: Picture, image: Image | None) -> Picture:
         """Return the picture with each region's name replaced by the subtype that it shows."""
         if image is None or not picture.regions:
             return picture
-        named_boxes = [(region.name, region.box) for region in picture.regions]
-        names = self._select.choose(image, named_boxes)
+        names = self._select.choose(image, picture.regions)
         regions = [
             replace(region, name=name) for region, name in zip(picture.regions, names, strict=True)
         ]
@@ -165,7 +158,7 @@ class VisualFeatureExtractor:
                     raise BadDepthMapError("no depth map is named")
                 depth_map, relative = read_map(Path(picture.depth))
             elif image is not None:
-                depth_map = self._depth.maps([image])[0]
+                depth_map = self._depth.estimate(image)
                 relative = self._depth.relative
             else:
                 return None
@@ -202,10 +195,9 @@ def _set_depths(table: pa.Table, depths: Sequence[RegionDepths | None]) -> pa.Ta
 
     A picture whose depth is not known has an empty list and NaN.
     """
-    old_columns = [name for name in DEPTHS.names if name in table.column_names]
-    table = table.drop_columns(old_columns)
+    rows = [asdict(depth or UNKNOWN) for depth in depths]
+    columns = pa.Table.from_pylist(rows, schema=DEPTHS)
+    table = table.drop_columns([name for name in DEPTHS.names if name in table.column_names])
     for field in DEPTHS:
-        empty: Any = [] if pa.types.is_list(field.type) else float("nan")
-        values = [empty if depth is None else getattr(depth, field.name) for depth in depths]
-        table = table.append_column(field, pa.array(values, field.type))
+        table = table.append_column(field, columns[field.name])
     return table

@@ -79,15 +79,22 @@ def text_batches(
     texts: Iterable[str], most: int, *, characters: int = 1 << 18
 ) -> Iterator[list[str]]:
     """The texts in lists of `most`, or of fewer where they are long, so that memory is bounded."""
-    batch: list[str] = []
-    size = 0
-    for text in texts:
-        batch.append(text)
-        size += len(text)
-        if len(batch) == most or size >= characters:
+    return bounded_batches(texts, most, len, characters)
+
+
+def bounded_batches(
+    items: Iterable[T], most: int, size: Callable[[T], int], largest: int
+) -> Iterator[list[T]]:
+    """The items in lists of `most`, or of fewer where they are `largest` together."""
+    batch: list[T] = []
+    total = 0
+    for item in items:
+        batch.append(item)
+        total += size(item)
+        if len(batch) == most or total >= largest:
             yield batch
             batch = []
-            size = 0
+            total = 0
     if batch:
         yield batch
 

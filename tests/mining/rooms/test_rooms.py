@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
+from tests.mining.rooms.published_formats import write_published_formats
 
 from seesay.data.knowledge import COLORS
 from seesay.mining.readers import read
@@ -200,6 +201,7 @@ def test_all_formats_agree(tmp_path: Path) -> None:
     reported: list[tuple[int, int]] = []
     write_rooms(tmp_path, 5, seed=1, progress=lambda done, total: reported.append((done, total)))
     assert reported == [(1, 5)] * 5
+    write_published_formats(tmp_path, snapshots(5, seed=1))
     plain = list(read(f"plain:{tmp_path / 'annotations.parquet'}"))
     assert len(plain) == 5
     assert all(isinstance(picture, Picture) for picture in plain)
@@ -237,7 +239,7 @@ def test_all_formats_agree(tmp_path: Path) -> None:
 
 def test_rooms_without_pictures(tmp_path: Path) -> None:
     write_rooms(tmp_path, 0)
-    assert json.loads((tmp_path / "visual_genome/objects.json").read_text()) == []
+    assert (tmp_path / "annotations.jsonl").read_text() == ""
     assert list(read(f"plain:{tmp_path / 'annotations.parquet'}")) == []
 
 

@@ -129,6 +129,9 @@ def mine(
         seesay mine -a coco:annotations --images pictures -o knowledge
         seesay mine -a plain:rooms/annotations.parquet -o knowledge --min-seen 10
     """
+    # Whatever is not about the output is an option of the pipeline, under the same name.
+    options = {name: value for name, value in locals().items() if name not in ("quiet", "as_json")}
+    options["lexicons"] = options.pop("lexicon") or ()
     from seesay.cli.output import (
         out,
         print_json,
@@ -139,31 +142,7 @@ def mine(
     )
     from seesay.mining import knowledge_page, pipeline
 
-    result = pipeline.mine(
-        annotations,
-        output,
-        images=images,
-        size_rule=size_rule,
-        space_rule=space_rule,
-        depth=depth,
-        colors=colors,
-        select=select,
-        subtype_rule=subtype_rule,
-        tagger=tagger,
-        lexicons=lexicon or (),
-        min_seen=min_seen,
-        min_relation=min_relation,
-        min_answers=min_answers,
-        min_regions=min_regions,
-        classes=classes,
-        label_rule=label_rule,
-        transitive=transitive,
-        engine=engine,
-        workers=workers,
-        rows=rows,
-        shard=shard,
-        progress=progress_bars(quiet=quiet or as_json),
-    )
+    result = pipeline.mine(**options, progress=progress_bars(quiet=quiet or as_json))
     if shard is not None:
         tell_share(result.folder, f"{result.pictures:,} pictures", as_json=as_json, quiet=quiet)
         return

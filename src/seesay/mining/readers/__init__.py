@@ -10,18 +10,19 @@ from __future__ import annotations
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import count, islice
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from seesay import cluster
+from seesay.data.json_stream import decode_piece
 from seesay.errors import UserError
 from seesay.files import atomic_write, damage_as_user_error, write_text
 from seesay.grouping import group_by
@@ -29,8 +30,9 @@ from seesay.mining.choices import PART_SIZE
 from seesay.mining.parts import has_note, read_note, write_note
 from seesay.mining.queries import open_database
 from seesay.mining.readers import ade20k, coco, plain, visual_genome
-from seesay.mining.readers.join import DUPLICATE, JOIN
+from seesay.mining.readers.join import DUPLICATE, JOIN, Prepare, Spread
 from seesay.mining.records import DELETE_WORK, PART, BadAnnotation, Picture, to_batch
+from seesay.models.batches import chunks
 from seesay.progress import ProgressCallback
 from seesay.registry import unknown
 from seesay.shards import WHOLE, Shard
@@ -44,9 +46,9 @@ BAD_ROWS = "bad.jsonl"
 class AnnotationReader:
     """A format of annotations."""
 
-    split: Callable[[str, int, Path], Iterator[Any]]
-    """Splits a place into parts of so many pictures; a folder is there to put files in. Yields
-    what is wrong with no part, too."""
+    split: Callable[[str, int, Path, Spread | None], Iterator[Any]]
+    """Splits a place into parts of so many pictures; a folder is there to put files in, and workers
+    to decode them. Yields what is wrong with no part, too."""
     read: Callable[[Any, Path | None], Iterator[Picture | BadAnnotation]]
     """Reads the pictures of a part, whose files may be in a folder."""
     files: str
@@ -76,13 +78,17 @@ def find_reader(spec: str) -> AnnotationReader:
 
 
 def split(
-    spec: str, rows: int, folder: Path, images: Path | None = None
+    spec: str,
+    rows: int,
+    folder: Path,
+    images: Path | None = None,
+    spread: Spread | None = None,
 ) -> Iterator[Any | BadAnnotation]:
     """Yield the parts of an annotation that is named as `FORMAT:PLACE`."""
     reader = find_reader(spec)
     if images is not None and not images.is_dir():
         raise UserError(f"There is no folder of pictures '{images}'.")
-    return reader.split(spec.partition(":")[2], rows, folder)
+    return reader.split(spec.partition(":")[2], rows, folder, spread)
 
 
 def read(spec: str, images: Path | None = None) -> Iterator[Picture | BadAnnotation]:
@@ -121,11 +127,16 @@ def to_parquet(
     folder.mkdir(parents=True, exist_ok=True)
     parts: list[Path] = []
     bad: Counter[str] = Counter()
-    with (folder / BAD_ROWS).open("w", encoding="utf-8") as bad_rows:
+    make_reader = partial(PartReader, find_reader(spec), images)
+    with (
+        (folder / BAD_ROWS).open("w", encoding="utf-8") as bad_rows,
+        cluster.open_pool(make_reader, workers, engine=engine, what="Mining") as map_in_pool,
+    ):
+        spread = partial(_decode_pieces, map_in_pool) if workers > 1 else None
 
         def unread() -> Iterator[tuple[Path, Any]]:
             numbers = count(1)
-            for part in split(spec, rows_per_part, folder, images):
+            for part in split(spec, rows_per_part, folder, images, spread):
                 if isinstance(part, BadAnnotation):
                     bad[part.kind] += 1
                     bad_rows.write(_bad_line(part))
@@ -134,11 +145,8 @@ def to_parquet(
                     if not (parts[-1].is_file() and has_note(folder, parts[-1])):
                         yield parts[-1], part
 
-        make_reader = partial(PartReader, find_reader(spec), images)
         total = 0
-        for _, pictures in cluster.map_parts(
-            make_reader, unread(), workers, engine=engine, what="Mining"
-        ):
+        for _, pictures in map_in_pool(unread()):
             total += pictures
             progress(pictures, total)
         (folder / JOIN).unlink(missing_ok=True)
@@ -152,15 +160,42 @@ def to_parquet(
     return parts, dict(bad.most_common())
 
 
+class Piece(NamedTuple):
+    """A piece of a file that is decoded before it can be split."""
+
+    number: int
+    prepare: Prepare
+    text: bytes
+
+
+def _decode_pieces(
+    map_in_pool: Callable[[Iterable[Any]], Iterator[tuple[Any, Any]]],
+    prepare: Prepare,
+    texts: Iterable[bytes],
+) -> Iterator[list[Any] | None]:
+    """Let workers decode the pieces of a file, and yield what they prepare, in order."""
+    numbered = (Piece(number, prepare, text) for number, text in enumerate(texts))
+    decoded: dict[int, list[Any] | None] = {}
+    following = 0
+    for piece, rows in map_in_pool(numbered):
+        decoded[piece.number] = rows
+        while following in decoded:
+            yield decoded.pop(following)
+            following += 1
+
+
 class PartReader:
-    """A worker that reads parts, and writes the pictures of each."""
+    """A worker that reads parts, and writes the pictures of each; before, it decodes pieces."""
 
     def __init__(self, reader: AnnotationReader, images: Path | None) -> None:
         self._reader = reader
         self._images = images
 
-    def __call__(self, work: tuple[Path, Any]) -> int:
-        """Write a part to its file, and what was left out beside it; return its pictures."""
+    def __call__(self, work: tuple[Path, Any] | Piece) -> Any:
+        """Write a part to its file, and what was left out beside it; return its pictures. Return
+        what is prepared of a piece."""
+        if isinstance(work, Piece):
+            return decode_piece(work.text, work.prepare)
         path, part = work
         bad: Counter[str] = Counter()
         bad_lines: list[str] = []
@@ -173,10 +208,9 @@ class PartReader:
                     bad[item.kind] += 1
                     bad_lines.append(_bad_line(item))
 
-        pictures = usable()
         total = 0
         with atomic_write(path) as unfinished, pq.ParquetWriter(unfinished, PART) as writer:
-            while batch := list(islice(pictures, BATCH)):
+            for batch in chunks(usable(), BATCH):
                 writer.write_batch(to_batch(batch, PART))
                 total += len(batch)
         write_text(_bad_path(path), "".join(bad_lines))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ from seesay.mining.readers.validation import (
     inside,
 )
 from seesay.mining.records import BadAnnotation, Picture
+from seesay.models.batches import chunks
 
 FILES = "**/*.json"
 """The files that are read in a folder."""
@@ -43,13 +43,12 @@ class AdePart:
     files: list[Path]
 
 
-def split(place: str, rows: int, _: Path) -> Iterator[AdePart]:
+def split(place: str, rows: int, *_: object) -> Iterator[AdePart]:
     """Yield the files of a folder (and the folders in it), by path, so many at a time."""
     folder = Path(place)
     if not folder.is_dir():
         raise UserError(f"'{folder}' is not a folder: give the one with ADE20K's JSON files.")
-    files = _files(folder)
-    while paths := list(islice(files, rows)):
+    for paths in chunks(_files(folder), rows):
         yield AdePart(folder, paths)
 
 

@@ -6,19 +6,23 @@ need not be sorted by picture, nor do categories have to come first: everything 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seesay.data.json_stream import BROKEN, BrokenFileError, entries
+from seesay.data.json_stream import BROKEN, BrokenFileError
 from seesay.errors import UserError
 from seesay.mining.readers.join import (
     DUPLICATE,
     DiskJoin,
     JoinedPictures,
+    Spread,
     clean_id,
     field_id,
+    open_join,
+    prepare_entries,
 )
 from seesay.mining.readers.validation import (
     BadAnnotationError,
@@ -31,6 +35,7 @@ from seesay.mining.records import BadAnnotation, Picture
 
 FILES = "*.json"
 """The files that are read in a folder."""
+CROWD = "a crowd, which has no box of its own"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +47,18 @@ class CocoPart:
     """Names of categories by their number."""
 
 
-def split(place: str, rows: int, folder: Path) -> Iterator[CocoPart | BadAnnotation]:
+def split(
+    place: str, rows: int, folder: Path, spread: Spread | None = None
+) -> Iterator[CocoPart | BadAnnotation]:
     """Yield the pictures of COCO files, each read once, in parts, and what was left out."""
     paths = list({Path(part).resolve(): Path(part) for part in place.split(",")}.values())
     for path in paths:
         if not path.is_file():
             raise UserError(f"There is no file '{path}'.")
     categories: dict[str, Any] = {}
-    with DiskJoin(folder) as join:
+    with open_join(folder) as join:
         for path in paths:
-            yield from _load(path, join, categories, is_first=path == paths[0])
+            yield from _load(path, join, categories, spread, is_first=path == paths[0])
         for picture_id, count in join.unlisted():
             yield BadAnnotation(picture_id, "the picture is not listed", f"{count} annotations")
         for pictures in join.ranges(rows):
@@ -68,31 +75,54 @@ def _load(
     path: Path,
     join: DiskJoin,
     categories: dict[str, Any],
+    spread: Spread | None,
     *,
     is_first: bool,
 ) -> Iterator[BadAnnotation]:
     """Add one file's entries."""
     try:
-        for number, (part, entry) in enumerate(entries(path)):
-            if part not in ("images", "annotations", "categories"):
+        for number, row in enumerate(prepare_entries(path, _prepare, spread)):
+            if row is None:
                 continue
+            part, entry_id, kind, body = row
             where = f"{path.name}, {part}, entry {number}"
-            id_field = "image_id" if part == "annotations" else "id"
-            entry_id = field_id(entry, id_field)
             if entry_id is None:
                 yield BadAnnotation(where, "the entry has no id")
             elif part == "categories":
-                _add_category(entry_id, entry.get("name"), where, categories)
+                _add_category(entry_id, json.loads(body), where, categories)
+            elif kind == CROWD:
+                yield BadAnnotation(where, kind)
             elif part == "annotations":
-                yield from _add_annotation(entry_id, entry, where, join)
-            elif not join.add_picture(entry_id, entry):
+                join.add_entry(entry_id, kind, body)
+            elif not join.add_picture(entry_id, body):
                 # The file of captions lists the pictures of the file of instances again.
                 if is_first:
                     yield BadAnnotation(f"{where}, picture {entry_id}", DUPLICATE)
                 else:
-                    _refuse_other_picture(entry_id, entry, where, join)
+                    _refuse_other_picture(entry_id, json.loads(body), where, join)
     except BrokenFileError as error:
         yield BadAnnotation(path.name, BROKEN, str(error))
+
+
+def _prepare(part: str, entry: Any) -> tuple[str, str | None, str, str] | None:
+    """Return what is said of which picture or category: the part of the file, the id, the kind of
+    annotation and its JSON. None for what is of no use."""
+    if part not in ("images", "annotations", "categories"):
+        return None
+    entry_id = field_id(entry, "image_id" if part == "annotations" else "id")
+    kind = ""
+    body = entry
+    if entry_id is not None and part == "categories":
+        body = entry.get("name")
+    elif entry_id is not None and part == "annotations":
+        kind = "region"
+        body = [entry.get(name) for name in ("category_id", "bbox", "segmentation")]
+        if entry.get("iscrowd") in (1, True):
+            kind = CROWD
+        elif "caption" in entry:
+            kind = "caption"
+            body = entry["caption"]
+    return part, entry_id, kind, json.dumps(body)
 
 
 def _add_category(category_id: str, name: Any, where: str, categories: dict[str, Any]) -> None:
@@ -116,22 +146,6 @@ def _refuse_other_picture(
                 f"{where}: picture {picture_id} has the {field} {values[0]!r} here and "
                 f"{values[1]!r} before: mine files that number differently one by one."
             )
-
-
-def _add_annotation(
-    picture_id: str,
-    entry: dict[str, Any],
-    where: str,
-    join: DiskJoin,
-) -> Iterator[BadAnnotation]:
-    """Add a caption or a region to its picture."""
-    if entry.get("iscrowd") in (1, True):
-        yield BadAnnotation(where, "a crowd, which has no box of its own")
-    elif "caption" in entry:
-        join.add_entry(picture_id, "caption", entry["caption"])
-    else:
-        region = [entry.get(name) for name in ("category_id", "bbox", "segmentation")]
-        join.add_entry(picture_id, "region", region)
 
 
 def _picture(

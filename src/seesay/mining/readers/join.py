@@ -11,14 +11,39 @@ import json
 import os
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from seesay.data.json_stream import entries, pieces
+
 JOIN = "join.db"
 DUPLICATE = "the id is there twice: the first is kept"
+
+
+Prepare = Callable[[str, Any], Any]
+"""Makes of a key and an entry what is added to a join."""
+Spread = Callable[[Prepare, Iterable[bytes]], Iterator[list[Any] | None]]
+"""Lets workers decode the pieces of a file, and yields what they prepare, in order."""
+
+
+def prepare_entries(path: Path, prepare: Prepare, spread: Spread | None) -> Iterator[Any]:
+    """Yield what is prepared of the entries of a file; raises as `entries` does."""
+    count = 0
+    if spread is not None:
+        for rows in spread(prepare, pieces(path)):
+            if rows is None:
+                break
+            yield from rows
+            count += len(rows)
+        else:
+            return
+    # From the first piece that is not JSON on, entry by entry.
+    for key, entry in islice(entries(path), count, None):
+        yield prepare(key, entry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,49 +75,40 @@ class JoinedPictures:
                 yield picture_id, json.loads(body), entries
 
 
+@contextmanager
+def open_join(folder: Path) -> Iterator[DiskJoin]:
+    """Create a join in a file of a folder, which remains for those who read it."""
+    path = folder / JOIN
+    # What an interrupted run has left is not complete.
+    path.unlink(missing_ok=True)
+    try:
+        with closing(sqlite3.connect(path, isolation_level=None)) as database:
+            # The file is deleted at the end: nothing would be gained if it survived a crash. One
+            # transaction, the `BEGIN`, spares a commit per entry.
+            database.executescript(
+                "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-16000;"
+                "CREATE TABLE pictures (number INTEGER PRIMARY KEY, id TEXT UNIQUE, body TEXT);"
+                "CREATE TABLE entries (id TEXT, kind TEXT, body TEXT); BEGIN;"
+            )
+            yield DiskJoin(path, database)
+    # What is joined lies on the disk: an error of the database is one of the disk.
+    except sqlite3.Error as error:
+        is_full = error.sqlite_errorcode == sqlite3.SQLITE_FULL
+        number = errno.ENOSPC if is_full else errno.EIO
+        raise OSError(number, os.strerror(number), str(path)) from error
+
+
 class DiskJoin:
-    """Entries by picture, in a file of a folder, which remains for those who read it.
+    """Entries by picture: `add_picture` and `add_entry` are called while reading, then `ranges`."""
 
-    `add_picture` and `add_entry` are called while reading, then `ranges`.
-    """
+    def __init__(self, path: Path, database: sqlite3.Connection) -> None:
+        self._path = path
+        self._database = database
 
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / JOIN
-        # What an interrupted run has left is not complete.
-        self._path.unlink(missing_ok=True)
-        self._database = sqlite3.connect(self._path, isolation_level=None)
-
-    def __enter__(self) -> DiskJoin:
-        try:
-            self._create_tables()
-        except sqlite3.Error as error:
-            self.__exit__(type(error), error)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, *_: object
-    ) -> None:
-        self._database.close()
-        # What is joined lies on the disk: an error of the database is one of the disk.
-        if isinstance(error, sqlite3.Error):
-            is_full = error.sqlite_errorcode == sqlite3.SQLITE_FULL
-            number = errno.ENOSPC if is_full else errno.EIO
-            raise OSError(number, os.strerror(number), str(self._path)) from error
-
-    def _create_tables(self) -> None:
-        # The file is deleted at the end: nothing would be gained if it survived a crash. One
-        # transaction, the `BEGIN`, spares a commit per entry.
-        self._database.executescript(
-            "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-16000;"
-            "CREATE TABLE pictures (number INTEGER PRIMARY KEY, id TEXT UNIQUE, body TEXT);"
-            "CREATE TABLE entries (id TEXT, kind TEXT, body TEXT); BEGIN;"
-        )
-
-    def add_picture(self, picture_id: str, body: Any = None) -> bool:
-        """Add a picture; False if its id is already taken."""
+    def add_picture(self, picture_id: str, body: str) -> bool:
+        """Add a picture with its JSON; False if its id is already taken."""
         cursor = self._database.execute(
-            "INSERT OR IGNORE INTO pictures (id, body) VALUES (?, ?)",
-            (picture_id, json.dumps(body)),
+            "INSERT OR IGNORE INTO pictures (id, body) VALUES (?, ?)", (picture_id, body)
         )
         return cursor.rowcount == 1
 
@@ -102,12 +118,9 @@ class DiskJoin:
         (body,) = self._database.execute(query, (picture_id,)).fetchone()
         return json.loads(body)
 
-    def add_entry(self, picture_id: str, kind: str, body: Any) -> None:
-        """Add something that belongs to a picture, whether the picture is already there or not."""
-        self._database.execute(
-            "INSERT INTO entries VALUES (?, ?, ?)",
-            (picture_id, kind, json.dumps(body)),
-        )
+    def add_entry(self, picture_id: str, kind: str, body: str) -> None:
+        """Add the JSON of what belongs to a picture, whether this is already there or not."""
+        self._database.execute("INSERT INTO entries VALUES (?, ?, ?)", (picture_id, kind, body))
 
     def ranges(self, size: int) -> Iterator[JoinedPictures]:
         """Yield all pictures in ranges of this size, in the order of the files."""

@@ -7,10 +7,10 @@ required, the others optional. Paths of pictures and depth maps are relative to 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pyarrow as pa
 
@@ -35,6 +35,7 @@ from seesay.mining.readers.validation import (
     is_file,
 )
 from seesay.mining.records import SCHEMA, BadAnnotation, Picture
+from seesay.models.batches import bounded_batches
 from seesay.questions import BadRow
 
 FILES = "*.parquet"
@@ -42,8 +43,6 @@ FILES = "*.parquet"
 MAX_PART = 1 << 26
 """Bytes of a part in memory, as they are in the file: rows of hostile files may be large."""
 REQUIRED = ("id", "width", "height")
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +52,13 @@ class PlainPart:
     file: Path
     lines: list[Line] = field(default_factory=list)
     """Those of a file of JSON lines, with their numbers."""
-    batches: list[tuple[int, pa.RecordBatch]] = field(default_factory=list)
-    """Those of a Parquet file, with the number of the first row of each batch."""
+    first: int = 1
+    """The number of the first row."""
+    batches: list[pa.RecordBatch] = field(default_factory=list)
+    """Those of a Parquet file."""
 
 
-def split(place: str, rows: int, _: Path) -> Iterator[PlainPart]:
+def split(place: str, rows: int, *_: object) -> Iterator[PlainPart]:
     """Yield the rows of a file, or of a folder of Parquet files, so many at a time."""
     path = Path(place)
     files: Sequence[Path] = [path]
@@ -70,7 +71,9 @@ def split(place: str, rows: int, _: Path) -> Iterator[PlainPart]:
             yield from _split_parquet(file, rows)
         else:
             lines = read_lines(file, longest=MAX_ENTRY)
-            for some_lines in _gather(lines, rows, lambda line: len(str(line[1]))):
+            for some_lines in bounded_batches(
+                lines, rows, lambda line: len(str(line[1])), MAX_PART
+            ):
                 yield PlainPart(file, lines=some_lines)
 
 
@@ -85,35 +88,15 @@ def _split_parquet(path: Path, rows: int) -> Iterator[PlainPart]:
     needed = [name for name in SCHEMA.names if name in columns]
     batch_count = math.ceil(rows / ROWS_IN_MEMORY)
     batch_size = math.ceil(rows / batch_count)
-    number = 1
-
-    def batches() -> Iterator[tuple[int, pa.RecordBatch]]:
-        nonlocal number
-        for batch in parquet_batches(path, batch_size, needed):
-            yield number, batch
-            number += batch.num_rows
-
-    numbered_batches = batches()
+    first = 1
+    batches = parquet_batches(path, batch_size, needed)
     try:
-        for some_batches in _gather(numbered_batches, batch_count, lambda item: item[1].nbytes):
-            yield PlainPart(path, batches=some_batches)
+        for group in bounded_batches(batches, batch_count, lambda batch: batch.nbytes, MAX_PART):
+            yield PlainPart(path, first=first, batches=group)
+            first += sum(batch.num_rows for batch in group)
     except UserError:
-        yield PlainPart(path, lines=[(number, BadRow(number, BROKEN))])
-
-
-def _gather(items: Iterator[T], count: int, size: Callable[[T], int]) -> Iterator[list[T]]:
-    """Yield so many items at a time, fewer where they are large."""
-    group: list[T] = []
-    total = 0
-    for item in items:
-        group.append(item)
-        total += size(item)
-        if len(group) == count or total >= MAX_PART:
-            yield group
-            group = []
-            total = 0
-    if group:
-        yield group
+        # From the first row of the group on that cannot be read as a whole.
+        yield PlainPart(path, lines=[(first, BadRow(first, BROKEN))])
 
 
 def read(part: PlainPart, images: Path | None) -> Iterator[Picture | BadAnnotation]:
@@ -128,14 +111,14 @@ def read(part: PlainPart, images: Path | None) -> Iterator[Picture | BadAnnotati
 
 def _rows(part: PlainPart) -> Rows:
     yield from json_rows(part.lines)
-    for first, batch in part.batches:
+    first = part.first
+    for batch in part.batches:
         try:
             rows = batch.to_pylist()
+            yield from (Row(number, cells) for number, cells in enumerate(rows, first))
         except UnicodeDecodeError:
             yield from _rows_one_by_one(first, batch)
-            continue
-        for number, cells in enumerate(rows, first):
-            yield Row(number, cells)
+        first += batch.num_rows
 
 
 def _rows_one_by_one(first: int, batch: pa.RecordBatch) -> Rows:

@@ -7,14 +7,25 @@ name; region descriptions are the captions. Pictures are `ID.jpg` in the folder 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from seesay.data.json_stream import BROKEN, BrokenFileError, entries
+from seesay.data.json_stream import BROKEN, BrokenFileError
 from seesay.errors import UserError
-from seesay.mining.readers.join import DUPLICATE, DiskJoin, JoinedPictures, field_id
+from seesay.mining.readers.join import (
+    DUPLICATE,
+    DiskJoin,
+    JoinedPictures,
+    Prepare,
+    Spread,
+    field_id,
+    open_join,
+    prepare_entries,
+)
 from seesay.mining.readers.validation import (
     BadAnnotationError,
     check_picture,
@@ -39,7 +50,9 @@ class GenomePart:
     """The folder of the annotation, where the pictures may be too."""
 
 
-def split(place: str, rows: int, scratch: Path) -> Iterator[GenomePart | BadAnnotation]:
+def split(
+    place: str, rows: int, scratch: Path, spread: Spread | None = None
+) -> Iterator[GenomePart | BadAnnotation]:
     """Yield the pictures of a Visual Genome folder in parts, and what was left out."""
     folder = Path(place)
     image_data = folder / "image_data.json"
@@ -47,10 +60,13 @@ def split(place: str, rows: int, scratch: Path) -> Iterator[GenomePart | BadAnno
         raise UserError(
             f"'{folder}' holds no image_data.json: give the folder with Visual Genome's JSON files."
         )
-    with DiskJoin(scratch) as join:
-        yield from _load(image_data, "image_id", None, join)
-        yield from _load(folder / "objects.json", "image_id", "objects", join)
-        yield from _load(folder / "region_descriptions.json", "id", "regions", join)
+    with open_join(scratch) as join:
+        for path, id_field, part in (
+            (image_data, "image_id", ""),
+            (folder / "objects.json", "image_id", "objects"),
+            (folder / "region_descriptions.json", "id", "regions"),
+        ):
+            yield from _load(path, partial(_prepare, id_field, part), join, spread)
         for picture_id, count in join.unlisted():
             yield BadAnnotation(
                 picture_id,
@@ -68,31 +84,41 @@ def read(part: GenomePart, images: Path | None) -> Iterator[Picture | BadAnnotat
 
 
 def _load(
-    path: Path,
-    id_field: str,
-    part: str | None,
-    join: DiskJoin,
+    path: Path, prepare: Prepare, join: DiskJoin, spread: Spread | None
 ) -> Iterator[BadAnnotation]:
-    """Add one file's entries: whole (`part` None), or the items of their list of that name."""
+    """Add one file's entries, as they are prepared."""
     if not path.is_file():
         yield BadAnnotation(path.name, "the file is missing: pictures have none of what it holds")
         return
     try:
-        for number, (_, entry) in enumerate(entries(path)):
+        for number, row in enumerate(prepare_entries(path, prepare, spread)):
+            picture_id, part, bodies = row
             where = f"{path.name}, entry {number}"
-            picture_id = field_id(entry, id_field, "image_id")
             if picture_id is None:
                 yield BadAnnotation(where, "the entry has no image id")
-            elif part is None:
-                if not join.add_picture(picture_id, entry):
-                    yield BadAnnotation(f"{where}, picture {picture_id}", DUPLICATE)
-            elif not isinstance(entry.get(part), list):
+            elif bodies is None:
                 yield BadAnnotation(where, f"the entry has no list of {part}")
-            else:
-                for item in entry[part]:
-                    join.add_entry(picture_id, part, item)
+            elif part:
+                for body in bodies:
+                    join.add_entry(picture_id, part, body)
+            elif not join.add_picture(picture_id, bodies[0]):
+                yield BadAnnotation(f"{where}, picture {picture_id}", DUPLICATE)
     except BrokenFileError as error:
         yield BadAnnotation(path.name, BROKEN, str(error))
+
+
+def _prepare(
+    id_field: str, part: str, _: str, entry: Any
+) -> tuple[str | None, str, list[str] | None]:
+    """Return what is said of which picture: the id, and the JSON of the entry, or of the items of
+    its list of that name; None where it has none."""
+    picture_id = field_id(entry, id_field, "image_id")
+    items: Any = [entry]
+    if part and picture_id is not None:
+        items = entry.get(part)
+    if not isinstance(items, list):
+        return picture_id, part, None
+    return picture_id, part, [json.dumps(item) for item in items]
 
 
 def _picture(

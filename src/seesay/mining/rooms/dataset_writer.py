@@ -1,11 +1,7 @@
-"""Rooms as files: pictures, depth maps, the truth, and the annotation in three formats.
-
-The formats are our own, Visual Genome's and COCO's, so that every reader can be tested with them.
-"""
+"""Rooms as files: pictures, depth maps, the truth, and the annotation."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +23,7 @@ from seesay.files import (
 )
 from seesay.mining.records import SCHEMA, Picture, Region, to_row
 from seesay.mining.rooms.captions import describe
-from seesay.mining.rooms.kinds import KINDS, SCENES
+from seesay.mining.rooms.kinds import SCENES
 from seesay.mining.rooms.raster import RoomView, render
 from seesay.mining.rooms.sampling import Room, RoomObject, sample_room
 from seesay.mining.rooms.truth import RoomTruth
@@ -41,10 +37,6 @@ OUTLINE_ROWS = 12
 """Rows on which a polygon has corners."""
 BATCH = 256
 SETTINGS = "settings.json"
-CATEGORIES = {name: number for number, name in enumerate(KINDS, start=1)}
-"""COCO's numbers of the kinds of objects."""
-
-Rows = list[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +144,7 @@ def write_rooms(
         if (folder / "truth.json").is_file():
             progress(count, count)
             return folder
-        _write(
-            folder,
-            count,
-            snapshots(count, seed, width, height),
-            pictures,
-            progress,
-        )
+        _write(folder, count, snapshots(count, seed, width, height), pictures, progress)
     return folder
 
 
@@ -176,33 +162,21 @@ def _write(
     for part in ("images", "depth"):
         (folder / part).mkdir(parents=True, exist_ok=True)
     truth = RoomTruth()
-    lists: defaultdict[str, Rows] = defaultdict(list)
+    rows = []
+    things = []
     for shot in shots:
         picture = shot.picture
         if pictures:
             _write_pictures(folder, shot)
         truth.add(picture.scene, shot.objects)
-        lists["rows"].append(to_row(picture))
-        things = [_true_values(item) for item in shot.objects]
-        lists["things"].append({"id": picture.id, "things": things})
-        _add_visual_genome(shot, lists)
-        _add_coco(shot, lists)
+        rows.append(to_row(picture))
+        things.append({"id": picture.id, "things": [_true_values(item) for item in shot.objects]})
         progress(1, count)
-    write_json_lines(folder / "annotations.jsonl", lists["rows"])
-    write_json_lines(folder / "things.jsonl", lists["things"])
+    write_json_lines(folder / "annotations.jsonl", rows)
+    write_json_lines(folder / "things.jsonl", things)
     with atomic_write(folder / "annotations.parquet") as unfinished:
-        table = pa.Table.from_pylist(lists["rows"], schema=SCHEMA)
+        table = pa.Table.from_pylist(rows, schema=SCHEMA)
         pq.write_table(table, unfinished, row_group_size=BATCH)
-    for name in ("objects", "region_descriptions", "image_data"):
-        write_json(folder / f"visual_genome/{name}.json", lists[name], indent=None)
-    instances = {
-        "images": lists["images"],
-        "annotations": lists["annotations"],
-        "categories": [{"id": number, "name": name} for name, number in CATEGORIES.items()],
-    }
-    captions = {"images": lists["images"], "annotations": lists["captions"]}
-    write_json(folder / "coco/instances.json", instances, indent=None)
-    write_json(folder / "coco/captions.json", captions, indent=None)
     # Last: it marks the folder as finished.
     write_json(folder / "truth.json", truth.to_json(), indent=1)
 
@@ -215,95 +189,6 @@ def _write_pictures(folder: Path, shot: Snapshot) -> None:
     # 16 bits hold millimetres up to 65 metres, and a room is shorter.
     millimetres = np.minimum(shot.view.depth * 1000, 65535).astype(np.uint16)
     Image.fromarray(millimetres).save(folder / shot.picture.depth, compress_level=1)
-
-
-def _add_visual_genome(shot: Snapshot, lists: dict[str, Rows]) -> None:
-    """Add a picture to Visual Genome's lists: objects, region descriptions and image data.
-
-    Ids are the picture's number and three digits, so that no two pictures share one.
-    """
-    picture = shot.picture
-    number = int(picture.id)
-    objects = []
-    for key, region in enumerate(picture.regions, number * 1000):
-        x, y, width, height = region.box
-        objects.append(
-            {
-                "object_id": key,
-                "names": [region.name],
-                "synsets": [],
-                "x": x,
-                "y": y,
-                "w": width,
-                "h": height,
-            }
-        )
-    descriptions = []
-    for key, (place, text) in enumerate(shot.phrases, number * 1000):
-        box = dict(zip(("x", "y", "width", "height"), picture.regions[place].box, strict=True))
-        descriptions.append(
-            {
-                "region_id": key,
-                "image_id": number,
-                "phrase": text,
-                **box,
-            }
-        )
-    lists["objects"].append(
-        {
-            "image_id": number,
-            "image_url": "",
-            "objects": objects,
-        }
-    )
-    lists["region_descriptions"].append({"id": number, "regions": descriptions})
-    lists["image_data"].append(
-        {
-            "image_id": number,
-            "url": "",
-            "width": picture.width,
-            "height": picture.height,
-            "coco_id": None,
-            "flickr_id": None,
-        }
-    )
-
-
-def _add_coco(shot: Snapshot, lists: dict[str, Rows]) -> None:
-    """Add a picture to COCO's lists: images, annotations and captions.
-
-    Ids are the picture's number and three digits, so that no two pictures share one.
-    """
-    picture = shot.picture
-    number = int(picture.id)
-    for key, region in enumerate(picture.regions, number * 1000):
-        lists["annotations"].append(
-            {
-                "id": key,
-                "image_id": number,
-                "category_id": CATEGORIES[region.name],
-                "iscrowd": 0,
-                "bbox": list(region.box),
-                "area": region.box[2] * region.box[3],
-                "segmentation": [list(region.polygon)],
-            }
-        )
-    for key, (_, text) in enumerate(shot.phrases, number * 1000):
-        lists["captions"].append(
-            {
-                "id": key,
-                "image_id": number,
-                "caption": text,
-            }
-        )
-    lists["images"].append(
-        {
-            "id": number,
-            "file_name": f"{number}.jpg",
-            "width": picture.width,
-            "height": picture.height,
-        }
-    )
 
 
 def _true_values(item: RoomObject) -> dict[str, Any]:

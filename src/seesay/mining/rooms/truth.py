@@ -46,35 +46,21 @@ class RoomTruth:
 
     def to_json(self) -> dict[str, Any]:
         """Return the content of `truth.json`."""
-        sizes = []
-        for (a, b), counts in sorted(self.sizes.items()):
-            sizes.append(
-                {
-                    "a": a,
-                    "b": b,
-                    "larger": counts[">"],
-                    "smaller": counts["<"],
-                }
-            )
+        sizes = [
+            {"a": a, "b": b, "larger": counts[">"], "smaller": counts["<"]}
+            for (a, b), counts in sorted(self.sizes.items())
+        ]
         places = []
         for (scene, a, b), counts in sorted(self.places.items()):
-            pair = {
-                "scene": scene,
-                "a": a,
-                "b": b,
-            }
-            labels = {
-                "above": counts[">"],
-                "level": counts["="],
-                "below": counts["<"],
-            }
-            places.append(pair | labels)
-        colors = {}
-        for name, counts in sorted(self.colors.items()):
-            colors[name] = {color: counts[color] for color in COLORS if counts[color]}
-        subtypes = {}
-        for name, counts in sorted(self.subtypes.items()):
-            subtypes[name] = dict(sorted(counts.items()))
+            labels = {"above": counts[">"], "level": counts["="], "below": counts["<"]}
+            places.append({"scene": scene, "a": a, "b": b} | labels)
+        colors = {
+            name: {color: counts[color] for color in COLORS if counts[color]}
+            for name, counts in sorted(self.colors.items())
+        }
+        subtypes = {
+            name: dict(sorted(counts.items())) for name, counts in sorted(self.subtypes.items())
+        }
         return {
             "size": "frontal area: width x height in square metres",
             "place": "lowest point above the other's centroid, in metres above the floor",

@@ -59,8 +59,8 @@
     colors: {
       header: ["object", "colours", "answers", "pictures"],
       legend: () => data.names.map((name) => [name, `c-${name}`]),
-      names: (row) => [row[0]],
-      cells: ([object, answers, shares, examples]) => [make("bdi", "", object), bar(shares, data.names.map((name) => `c-${name}`), data.names), answers, pictures(examples, [object])],
+      names: (row) => [row[1]],
+      cells: ([shares, object, answers, examples]) => [make("bdi", "", object), bar(shares, data.names.map((name) => `c-${name}`), data.names), answers, pictures(examples, [object])],
     },
     sizes: {
       header: ["larger", "smaller", "how often", "pictures counted", "pictures"],

@@ -24,10 +24,11 @@ def from_mining(make: Callable[[], T]) -> T:
 
 
 def drawing(name: str) -> Render:
-    """Return what renders a drawing of the mining instrument."""
+    """Return what renders a drawing, whose module is loaded with the mining that it shows."""
 
     def render(material: Material) -> Rendered:
-        text, chart = from_mining(lambda: load_address(f"seesay.mining.method_drawings:{name}")())
+        address = f"seesay.papers.viphy.method_drawings:{name}"
+        text, chart = from_mining(lambda: load_address(address)())
         return Rendered(text, charts=[chart])
 
     return render

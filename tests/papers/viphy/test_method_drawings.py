@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from seesay.mining import method_drawings as drawings
 from seesay.mining import places
 from seesay.mining.choices import SpaceRule
 from seesay.mining.rooms import RoomObject, elevation, larger, snapshot
+from seesay.papers.viphy import method_drawings as drawings
 
 
 def test_what_is_drawn_is_true_of_the_room() -> None:

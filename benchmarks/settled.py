@@ -1,13 +1,14 @@
-"""How many prompts would it have taken? Replays `--until-settled` on runs that asked all of them.
+"""How many prompts would it have taken? Replays `--until-settled` on runs that asked more.
 
-    python benchmarks/settled.py RUNS [--seeds 20] [--margin 0.02] [--least 0.03] [--whole]
+    python benchmarks/settled.py RUNS… [--seeds 20] [--margin 0.02] [--least 0.03] [--whole]
 
-Every two runs of a whole task whose headline figures differ by `--least` or more are replayed in as
-many random orders as there are seeds. Printed are, for each task, the median share of the prompts
-that were asked before the difference was settled, the median share of the questions that were asked
-in one template or more, and how often the verdict was wrong: the model that is behind on all
-prompts was called ahead, or models that differ by more than the margin were called alike. With
-`--whole`, every question is asked in all its templates at once, to see what single prompts save.
+Every two runs of the same questions whose headline figures differ by `--least` or more are replayed
+in as many random orders as there are seeds, as if these questions were the whole task. Printed are,
+for each set of questions, the median share of the prompts that were asked before the difference was
+settled, the median share of the questions that were asked in one template or more, and how often
+the verdict was wrong: the model that is behind on all prompts was called ahead, or models that
+differ by more than the margin were called alike. With `--whole`, every question is asked in all its
+templates at once, to see what single prompts save.
 """
 
 from __future__ import annotations
@@ -28,7 +29,6 @@ from seesay.runs.figures import items_by_template, statistics
 from seesay.runs.run import Run
 from seesay.runs.settle import prompt_groups, rounds, verdict_of
 from seesay.runs.store import find_runs
-from seesay.tasks import load_task
 
 
 class Replay(NamedTuple):
@@ -69,10 +69,16 @@ def replay(gains: FloatArray, groups: IntArray, questions: int, seed: int, margi
     return Replay(difference, verdict not in right, len(rows) / len(gains), touched / questions)
 
 
-def replay_task(runs: Sequence[Run], questions: int, options: argparse.Namespace) -> list[Replay]:
-    """Replay every pair of runs of a whole task."""
-    if not runs:
-        return []
+def content(run: Run) -> tuple[str, tuple[str, ...], int]:
+    """Return what two runs must have in common: the task, its questions and their templates. A
+    trained probe answers the task's test questions alone, in one template."""
+    ids = tuple(question.id for question in run.task.questions)
+    return run.task.name, ids, len(run.task.templates)
+
+
+def replay_task(runs: Sequence[Run], options: argparse.Namespace) -> list[Replay]:
+    """Replay every pair of runs of the same questions."""
+    questions = len(runs[0].task.questions)
     metric = metrics.get(runs[0].task.metrics[0])
     if not metric.is_mean or metric.signed or metric.lower_is_better:
         return []
@@ -95,22 +101,21 @@ def replay_task(runs: Sequence[Run], questions: int, options: argparse.Namespace
 def main() -> None:
     """Replay every pair, and print a line for each task."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("runs", type=Path)
+    parser.add_argument("runs", type=Path, nargs="+")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--margin", type=float, default=0.02)
     parser.add_argument("--least", type=float, default=0.03)
     parser.add_argument("--whole", action="store_true")
     options = parser.parse_args()
     everything: list[Replay] = []
-    for name, runs in group_by(find_runs([options.runs]), lambda run: run.task.name).items():
-        questions = len(load_task(name).questions)
-        members = [run for run in runs if len(run.task.questions) == questions]
-        replays = replay_task(members, questions, options)
+    for (name, ids, templates), members in group_by(find_runs(options.runs), content).items():
+        replays = replay_task(members, options)
         if replays:
-            print(f"{name}, {len(members)} runs,", describe(replays, options.seeds), flush=True)
+            title = f"{name}, {len(ids)} questions in {templates}, {len(members)} runs,"
+            print(title, describe(replays, options.seeds), flush=True)
         everything += replays
     if not everything:
-        raise SystemExit(f"No two whole runs differ by {options.least:g} or more.")
+        raise SystemExit(f"No two runs of the same questions differ by {options.least:g} or more.")
     print("all", describe(everything, options.seeds))
     for least, most in ((0.03, 0.05), (0.05, 0.1), (0.1, 0.2), (0.2, 1.0)):
         some = [one for one in everything if least <= abs(one.difference) < most]

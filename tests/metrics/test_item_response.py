@@ -61,15 +61,33 @@ def test_one_item_by_hand() -> None:
 
 
 def test_a_short_form_is_nearer_to_the_whole_than_random_questions() -> None:
-    world = World(2, models=30, items=350)
-    known, unknown = world.credits[:15], world.credits[15:]
-    rows = short_form(known, 100)
-    assert len(set(rows.tolist())) == 100
-    rng = np.random.default_rng(0)
-    whole = unknown.mean(axis=1)
-    draws = [rng.permutation(350)[:100] for _ in range(100)]
-    at_random = np.mean([np.abs(unknown[:, draw].mean(axis=1) - whole).mean() for draw in draws])
-    assert np.abs(unknown[:, rows].mean(axis=1) - whole).mean() < 0.9 * at_random
+    """Over forty worlds: in one of them all models share the luck of the form."""
+    kinds = np.zeros(350, dtype=np.int64)
+    errors, random_errors = [], []
+    for seed in range(40):
+        world = World(seed, models=75, items=350)
+        known, unknown = world.credits[:15], world.credits[15:]
+        rows = short_form(known, world.objects, kinds, 100)
+        assert len(set(rows.tolist())) == 100
+        whole = unknown.mean(axis=1)
+        errors.append(np.abs(unknown[:, rows].mean(axis=1) - whole).mean())
+        rng = np.random.default_rng(seed)
+        for _ in range(5):
+            draw = rng.permutation(350)[:100]
+            random_errors.append(np.abs(unknown[:, draw].mean(axis=1) - whole).mean())
+    assert np.mean(errors) < 0.9 * np.mean(random_errors)
+
+
+def test_a_short_form_has_whole_objects_and_right_answers_as_frequent_as_the_whole() -> None:
+    """Whoever answers all questions alike, or both of an object, keeps the score, though no known
+    model did so."""
+    world = World(6, models=12, items=400, per_object=2)
+    kinds = np.repeat([0, 1, 2, 3], [100, 60, 30, 10])
+    rows = short_form(world.credits, world.objects, kinds, 80)
+    objects, counts = np.unique(world.objects[rows], return_counts=True)
+    assert len(rows) == 80
+    assert set(counts.tolist()) == {2}
+    assert np.bincount(kinds[objects]).tolist() == pytest.approx([20, 12, 6, 2], abs=1)
 
 
 def adaptive(
@@ -102,6 +120,31 @@ def test_a_worthless_item_model_makes_no_bias() -> None:
         values.append(score.interval().value)
     error = np.std(values) / np.sqrt(len(values))
     assert abs(np.mean(values) - truth) < 4 * error
+
+
+def test_an_interval_allows_for_surprises_that_were_not_met() -> None:
+    """Three of 110 items are right against all expectation, and 40 are asked: most samples have one
+    of them or none, whose estimates hardly differ from one another."""
+    credits = np.zeros(110)
+    credits[[7, 50, 83]] = 1.0
+    parameters = ItemParameters(np.ones(110), np.full(110, -4.0), mean=0.0, sd=0.3)
+    covered = []
+    for seed in range(200):
+        score = AdaptiveScore(parameters, np.arange(110), seed)
+        for _ in range(4):
+            score.draw(10, credits.__getitem__)
+        interval = score.interval()
+        covered.append(interval.low <= credits.mean() <= interval.high)
+    assert np.mean(covered) >= 0.94
+
+
+def test_an_interval_does_not_contradict_what_was_seen() -> None:
+    """Of 40 items 30 were asked, and all of them were right against expectation."""
+    parameters = ItemParameters(np.ones(40), np.full(40, -4.0), mean=0.0, sd=0.3)
+    score = AdaptiveScore(parameters, np.arange(40), seed=0)
+    score.draw(30, np.ones(40).__getitem__)
+    interval = score.interval()
+    assert 30 / 40 <= interval.low <= interval.value <= interval.high <= 1
 
 
 @pytest.mark.slow

@@ -114,8 +114,33 @@ def test_a_short_form_says_how_far_it_is_off(runs: list[Run]) -> None:
     assert 0 <= form.mean_error < 0.1
     assert form.kendall > 0.8
     assert "off by" in form.task.provenance.notes[-1]
+    # models that know from a sixth to five sixths of it: nearly all of them differ
+    assert 25 <= form.differing <= 36
+    assert form.in_order == 1
+    prompts = [TASK.templates[0].ask(question) for question in TASK.questions]
+    least, most = (np.mean([ladder(k).knows_number(one) for one in prompts]) for k in (20, 100))
+    assert (form.lowest, form.highest) == pytest.approx((least, most))
     with pytest.raises(UserError, match="give a smaller number"):
         make_short_form(TASK, runs, 120)
+
+
+def test_a_short_form_says_how_many_questions_keep_the_order(runs: list[Run]) -> None:
+    few = make_short_form(TASK, runs, 3)
+    assert few.kendall < 0.9
+    assert few.enough is not None
+    assert few.enough > 3
+    assert make_short_form(TASK, runs, few.enough).kendall >= 0.9
+
+
+def test_of_models_that_are_all_alike_no_order_is_known(tmp_path: Path) -> None:
+    """Nine models with the same answers: no pair differs, and no form is known to be enough."""
+    alike = [
+        run(Ladder(f"copy {copy}", fingerprint=f"copy {copy}", known=60), TASK, tmp_path, SETTINGS)
+        for copy in range(9)
+    ]
+    form = make_short_form(TASK, alike, 40)
+    assert (form.differing, form.in_order) == (0, None)
+    assert (form.kendall, form.enough) == (0.0, None)
 
 
 def test_an_adaptive_score_is_on_the_scale_of_the_whole_task(
@@ -166,4 +191,10 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
         call("tasks", "lite", "core-color", str(folder), "-n", "50", "-o", str(lite), "--json")
     )
     assert form["models"] == 9
+    assert form["questions"] == 50
+    keys = {"lowest", "highest", "mean_error", "kendall", "differing", "in_order", "enough"}
+    assert keys < form.keys()
+    # what chance says has no order that fifty questions could keep
+    text = call("tasks", "lite", "core-color", str(folder), "-n", "50", "-o", str(tmp_path / "2"))
+    assert "It does not keep the order of all models (tau 0.9)" in text
     assert len(api.load_task(str(lite)).questions) == 50

@@ -282,15 +282,25 @@ def lite(
 
     form = make_short_form(load_task(task, data), find_runs(runs), count)
     export_task(form.task, output, "seesay")
+    questions = len(form.task.questions)
     if as_json:
-        figures = {"mean_error": form.mean_error, "kendall": form.kendall, "models": form.models}
-        print_json({"task": form.task.name, "questions": count, **figures})
+        figures = form._asdict() | {"task": form.task.name, "questions": questions}
+        print_json(figures)
         return
     out.print(
-        f"Wrote {quantity(count, 'question')} to {output}. For each of {form.models} models, left "
-        f"out in turn, its figure is off by {form.mean_error:.3f} on average, and the order of "
-        f"the models is that of the whole task with Kendall's tau {form.kendall:.2f}."
+        f"Wrote {quantity(questions, 'question')} to {output}. For each of {form.models} models "
+        f"({form.lowest:.3f} to {form.highest:.3f} on the whole task), left out in turn, its "
+        f"figure is off by {form.mean_error:.3f} on average, and the order of the models is that "
+        f"of the whole task with Kendall's tau {form.kendall:.2f}."
     )
+    if form.in_order is not None:
+        out.print(
+            f"Of {quantity(form.differing, 'pair')} that differ significantly on the whole task, "
+            f"both left out, {form.in_order:.0%} keep their order."
+        )
+    if form.enough != count:
+        remedy = "only the whole task does" if form.enough is None else f"`-n {form.enough}` does"
+        out.print(f"It does not keep the order of all models (tau 0.9): {remedy}.")
 
 
 @app.command()

@@ -113,31 +113,35 @@ def _fit_lines(
     return slopes, intercepts
 
 
-def short_form(credits: FloatArray, count: int) -> IntArray:
-    """Return which items make a short form whose plain mean stands for that of all items.
+def short_form(credits: FloatArray, objects: IntArray, kinds: IntArray, count: int) -> IntArray:
+    """Return some `count` items, whole objects, whose plain mean stands for that of all items.
 
-    Items are put in order of difficulty and divided into as many layers. Of each layer one item is
-    taken, such that the credits of the known models on the items so far stay as near as they can to
-    their share of the credits on all items.
+    `credits` are models × items, `objects` has the number of the object that each item is about,
+    and `kinds` the number of each object's kind, such as its right answers: a model that gives one
+    answer to everything is known by how frequent that is. Objects are put in order of kind, and
+    within a kind of difficulty, and divided into layers. Of each layer one object is taken, such
+    that the known models keep their scores as nearly as they can.
     """
-    parameters, abilities = fit_items(credits)
-    likely_credits = np.where(np.isnan(credits), parameters.expected(abilities), credits)
-    # of items that are alike for all known models, not the first of the file is taken
-    shuffled = np.random.default_rng(0).permutation(credits.shape[1])
-    easiness = parameters.expected(parameters.mean)
-    order = shuffled[np.argsort(easiness[shuffled], kind="stable")]
-    share = count / len(order)
-    # layers that have an item more than others are spread evenly over easy and hard ones
-    borders = np.arange(1, count) * len(order) // count
-    shortfall = np.zeros((len(likely_credits), 1))
+    sizes = np.bincount(objects)
+    object_count = max(1, round(count / float(sizes.mean())))
+    # how far each object raises a model's score above that on all items
+    gains = np.stack([np.bincount(objects, row - row.mean()) for row in credits])
+    easiness = np.bincount(objects, credits.mean(axis=0)) / sizes
+    # of objects that are alike for all known models, not the first of the file is taken
+    shuffled = np.random.default_rng(0).permutation(len(sizes))
+    order = shuffled[np.lexsort((easiness[shuffled], kinds[shuffled]))]
+    # layers that have an object more than others are spread evenly
+    borders = np.arange(1, object_count) * len(order) // object_count
+    share = object_count / len(order)
+    shortfall = np.zeros((len(credits), 1))
     rows = []
     for layer in np.split(order, borders):
-        shortfall = shortfall + share * likely_credits[:, layer].sum(axis=1, keepdims=True)
-        distances = ((likely_credits[:, layer] - shortfall) ** 2).sum(axis=0)
+        shortfall = shortfall + share * gains[:, layer].sum(axis=1, keepdims=True)
+        distances = ((gains[:, layer] - shortfall) ** 2).sum(axis=0)
         row = int(layer[np.argmin(distances)])
-        shortfall = shortfall - likely_credits[:, [row]]
+        shortfall = shortfall - gains[:, [row]]
         rows.append(row)
-    return np.sort(np.array(rows))
+    return np.flatnonzero(np.isin(objects, rows))
 
 
 Answering = Callable[[IntArray], FloatArray]
@@ -164,6 +168,7 @@ class AdaptiveScore:
         self._credits = np.full(len(objects), np.nan)
         self._estimates: list[float] = []
         self._weights: list[float] = []
+        self._expected_deviations: list[float] = []
         self.remaining = np.ones(len(self._sizes), dtype=np.bool_)
 
     @property
@@ -202,9 +207,16 @@ class AdaptiveScore:
             total = seen_total + expected[before].sum() + surprise
             self._estimates.append(float(total / self._sizes.sum()))
             self._weights.append(float(self._sizes[before].sum()) ** -2)
+            # where each is drawn by its share of the doubt, the sum of doubts is the deviation
+            self._expected_deviations.append(float(doubt[before].sum() / self._sizes.sum()))
 
     def interval(self, level: float = LEVEL) -> Interval:
-        """Return the score on all items with its interval."""
+        """Return the score on all items with its interval.
+
+        Few draws surprise where a model answers mostly as expected. As long as none has, estimate
+        and variance are both too small, so that one more draw is added to the variance, which
+        surprises as much as the item model expects.
+        """
         estimates = np.array(self._estimates)
         weights = np.array(self._weights) / np.sum(self._weights)
         value = float(weights @ estimates)
@@ -212,14 +224,21 @@ class AdaptiveScore:
             value = float(self._credits.mean())
             return Interval(value, value, value)
         squares = float((weights**2).sum())
-        variance = float(weights**2 @ (estimates - value) ** 2) / (1 - squares)
+        seen_variance = float(weights**2 @ (estimates - value) ** 2) / (1 - squares)
+        expected_variance = float(weights**2 @ np.square(self._expected_deviations))
+        # there are about 1 / squares draws, and one more
+        variance = (seen_variance + squares * expected_variance) / (1 + squares)
         degrees = max(1, int(1 / squares) - 1)
         quantile = NormalDist().inv_cdf((1 + level) / 2) * student_over_normal(degrees, level)
         # in log-odds, since a share near 0 or 1 has more room on one side than on the other
         share = min(max(value, _EDGE), 1 - _EDGE)
         half = quantile * math.sqrt(variance) / (share * (1 - share))
-        low, high = _logistic(_logit(np.array(share)) + np.array([-half, half]))
-        return Interval(value, float(min(value, low)), float(max(value, high)))
+        ends = _logistic(_logit(np.array(share)) + np.array([-half, half]))
+        # whatever the other questions hold, what was seen is certain
+        least = float(np.nansum(self._credits)) / len(self._credits)
+        most = least + float(np.isnan(self._credits).mean())
+        point, low, high = np.clip([value, *ends], least, most).tolist()
+        return Interval(point, min(point, low), max(point, high))
 
 
 def _logistic(logits: FloatArray) -> FloatArray:

@@ -5,20 +5,25 @@ It is stored by the task's name in the data folder, with the runs that it was ma
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
 from seesay import metrics
+from seesay.defaults import LEVEL
 from seesay.documents import Document
 from seesay.errors import UserError
 from seesay.files import damage_as_user_error, write_text
 from seesay.folders import data_folder
-from seesay.metrics.base import FloatArray, ScoredItems
+from seesay.grouping import group_by
+from seesay.metrics.base import FloatArray, IntArray, ScoredItems
 from seesay.metrics.item_response import ItemParameters, fit_items, short_form
 from seesay.metrics.rank_correlation import kendall
 from seesay.quantities import quantity
@@ -33,6 +38,8 @@ FEWEST_MODELS = 8
 """With fewer models nothing is known about what tells them apart."""
 FEWEST_ANSWERS = 5
 """A question that fewer models answered has no parameters of its own."""
+CLOSE_ORDER = 0.9
+"""Kendall's tau from which a short form keeps the order of models."""
 
 
 class Item(Document):
@@ -116,13 +123,28 @@ class ItemModel(Document):
 
 
 class ShortForm(NamedTuple):
-    """A part of a task that stands for the whole, and how well it does so for a model that was not
+    """A part of a task that stands for the whole, and how well it does so for models that were not
     known when it was chosen."""
 
     task: Task
-    mean_error: float
-    kendall: float
     models: int
+    """How many models were asked the whole task."""
+    lowest: float
+    """The lowest score of a model on the whole task."""
+    highest: float
+    """The highest one."""
+    mean_error: float
+    """How far the figure of a model is off, which had no part in the choice."""
+    kendall: float
+    """Kendall's tau of these figures with those of the whole task."""
+    differing: int
+    """Pairs of models that differ significantly on the whole task."""
+    in_order: float | None
+    """The share of these pairs that keep their order, asked one form that neither had part in; None
+    where no pair differs."""
+    enough: int | None
+    """How many questions keep the order of all models, Kendall's tau being 0.9 or more; None where
+    only the whole task does."""
 
 
 def items_file(task: str) -> Path:
@@ -290,9 +312,12 @@ def _rivals(task: Task, runs: Sequence[Run]) -> dict[str, tuple[str, float]]:
 
 
 def make_short_form(task: Task, runs: Sequence[Run], count: int) -> ShortForm:
-    """Return a fixed part of the task whose plain figure stands for that of the whole.
+    """Return a fixed part of the task, whole objects, whose plain figure stands for that of the
+    whole.
 
-    The error is that for models that were left out when the questions were chosen, one at a time.
+    The error and Kendall's tau are those for models that were left out when the questions were
+    chosen, one at a time. Models that differ significantly are compared on a form for which both
+    were left out.
     """
     if not 1 <= count < len(task.questions):
         raise UserError(
@@ -300,21 +325,92 @@ def make_short_form(task: Task, runs: Sequence[Run], count: int) -> ShortForm:
             "is none: give a smaller number."
         )
     credits = complete_responses(task, runs)
-    short_scores = []
-    for row in range(len(credits)):
-        others = np.delete(credits, row, axis=0)
-        short_scores.append(credits[row, short_form(others, count)].mean())
-    scores = np.array(short_scores)
+    objects, kinds = _objects_and_kinds(task)
     whole = credits.mean(axis=1)
-    questions = tuple(task.questions[row] for row in short_form(credits, count))
-    ranks = kendall(ScoredItems(scores[None], whole[None]))
+    scores = _scores_when_left_out(credits, objects, kinds, count)
     mean_error = float(np.abs(scores - whole).mean())
+    tau = _tau(scores, whole)
+    # ever more questions, until models that were left out are in the order of the whole task
+    enough = count
+    while _tau(scores, whole) < CLOSE_ORDER:
+        enough += max(count, enough // 4)
+        if enough >= len(task.questions):
+            break
+        scores = _scores_when_left_out(credits, objects, kinds, enough)
+    differing = _differing_pairs(credits, objects)
+    agreements = []
+    for pair in differing:
+        rows = short_form(np.delete(credits, pair, axis=0), objects, kinds, count)
+        first, second = credits[np.ix_(pair, rows)].mean(axis=1)
+        agreements.append((first - second) * (whole[pair[0]] - whole[pair[1]]) > 0)
+    rows = short_form(credits, objects, kinds, count)
     note = (
-        f"{count:,} of {len(task.questions):,} questions, chosen by the answers of {len(credits)} "
-        f"models; for one that was left out the figure is off by {mean_error:.3f} on average"
+        f"{len(rows):,} of {len(task.questions):,} questions, chosen by the answers of "
+        f"{len(credits)} models; for one that was left out the figure is off by {mean_error:.3f} "
+        "on average"
     )
     provenance = replace(task.provenance, notes=(*task.provenance.notes, note), as_published=False)
     part = replace(
-        task, name=f"{task.name}-lite", questions=questions, published=(), provenance=provenance
+        task,
+        name=f"{task.name}-lite",
+        questions=tuple(task.questions[row] for row in rows),
+        published=(),
+        provenance=provenance,
     )
-    return ShortForm(part, mean_error, float(ranks[0]), len(credits))
+    return ShortForm(
+        task=part,
+        models=len(credits),
+        lowest=float(whole.min()),
+        highest=float(whole.max()),
+        mean_error=mean_error,
+        kendall=tau,
+        differing=len(differing),
+        in_order=float(np.mean(agreements)) if agreements else None,
+        enough=enough if enough < len(task.questions) else None,
+    )
+
+
+def _objects_and_kinds(task: Task) -> tuple[IntArray, IntArray]:
+    """Return the number of each question's object, and that of each object's right answers."""
+    names = [question.object for question in task.questions]
+    objects = np.unique(names, return_inverse=True)[1].reshape(-1)
+    answers = group_by(task.questions, lambda question: question.object)
+    by_object = [
+        "\n".join(sorted(question.best_label for question in answers[name]))
+        for name in sorted(answers)
+    ]
+    kinds = np.unique(by_object, return_inverse=True)[1].reshape(-1)
+    return objects, kinds
+
+
+def _scores_when_left_out(
+    credits: FloatArray, objects: IntArray, kinds: IntArray, count: int
+) -> FloatArray:
+    """Return each model's score on the short form that is made of the others' answers."""
+    scores = []
+    for row in range(len(credits)):
+        others = np.delete(credits, row, axis=0)
+        scores.append(credits[row, short_form(others, objects, kinds, count)].mean())
+    return np.array(scores)
+
+
+def _tau(scores: FloatArray, whole: FloatArray) -> float:
+    """Return Kendall's tau of the scores on a form and on the whole task."""
+    # equal scores that were summed in another order are ties all the same
+    (tau,) = kendall(ScoredItems(scores[None].round(9), whole[None].round(9)))
+    # of models that are all equal no order is kept
+    return float(np.nan_to_num(tau))
+
+
+def _differing_pairs(credits: FloatArray, objects: IntArray) -> list[list[int]]:
+    """Return the pairs of models whose scores differ significantly (p < 0.05 each): were they
+    equal, the sign of an object's difference would be chance, so that the sum has a variance of its
+    squares."""
+    totals = np.stack([np.bincount(objects, row) for row in credits])
+    threshold = NormalDist().inv_cdf((1 + LEVEL) / 2)
+    pairs = []
+    for a, b in combinations(range(len(credits)), 2):
+        gaps = totals[a] - totals[b]
+        if abs(gaps.sum()) > threshold * math.sqrt(float((gaps**2).sum())):
+            pairs.append([a, b])
+    return pairs

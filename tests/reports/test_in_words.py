@@ -8,9 +8,10 @@ import pytest
 from tests.reports.made_up import run, task
 
 from seesay.condition import How
+from seesay.quantities import listed
 from seesay.reports.formatting import finding
 from seesay.reports.groups import group_runs
-from seesay.reports.in_words import asked_figure, layers_in_words, listed, results_in_words
+from seesay.reports.in_words import asked_figure, layers_in_words, results_in_words
 from seesay.reports.pages.runs import render
 from seesay.runs.layers import LayerCurve, LayerFigure
 from seesay.runs.records import Comparison, Figure

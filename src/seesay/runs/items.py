@@ -341,7 +341,7 @@ def make_short_form(task: Task, runs: Sequence[Run], count: int) -> ShortForm:
     agreements = []
     for pair in differing:
         rows = short_form(np.delete(credits, pair, axis=0), objects, kinds, count)
-        first, second = credits[np.ix_(pair, rows)].mean(axis=1)
+        first, second = credits[pair][:, rows].mean(axis=1)
         agreements.append((first - second) * (whole[pair[0]] - whole[pair[1]]) > 0)
     rows = short_form(credits, objects, kinds, count)
     note = (

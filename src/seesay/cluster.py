@@ -21,6 +21,10 @@ MAX_DEATHS = 3
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 MakeWorker = Callable[[], Callable[[Part], Result]]
+MapInPool = Callable[[Iterable[Any]], Iterator[tuple[Any, Any]]]
+"""Gives parts with their results, as `map_parts` does."""
+Reply = Future[list[Any]]
+"""What a process has to give back."""
 Deaths = type[BaseException] | tuple[type[BaseException], ...]
 
 
@@ -55,8 +59,8 @@ def map_parts(
 
 @contextmanager
 def open_pool(
-    make_worker: MakeWorker[Part, Result], workers: int, **options: str
-) -> Iterator[Callable[[Iterable[Part]], Iterator[tuple[Part, Result]]]]:
+    make_worker: MakeWorker[Any, Any], workers: int, **options: str
+) -> Iterator[MapInPool]:
     """Yield a function like `map_parts`, whose calls share their workers.
 
     `options`: those of `WorkerPool`.
@@ -201,17 +205,17 @@ class _LocalProcess:
         # A pool of one: when it breaks, it is known which part it was given.
         self._pool = ProcessPoolExecutor(1, get_context("spawn"), _begin, (make_worker, Path.cwd()))
 
-    def do(self, parts: Sequence[Any]) -> Future[list[Any]]:
+    def do(self, parts: Sequence[Any]) -> Reply:
         """Begin to do parts, as a worker does them."""
         try:
             return self._pool.submit(_do, parts)
         except self.death as death:
             # It died while it was idle.
-            future: Future[list[Any]] = Future()
+            future: Reply = Future()
             future.set_exception(death)
             return future
 
-    def result(self, future: Future[list[Any]]) -> list[Any]:
+    def result(self, future: Reply) -> list[Any]:
         """Return what a future holds, or raise what was raised there."""
         return future.result()
 
@@ -256,11 +260,11 @@ class _RayProcess:
         actor = ray.remote(num_cpus=1, num_gpus=gpus)(_Worker)
         self._actor = actor.remote(make_worker, Path.cwd())
 
-    def do(self, parts: Sequence[Any]) -> Future[list[Any]]:
-        future: Future[list[Any]] = self._actor.do.remote(parts).future()
+    def do(self, parts: Sequence[Any]) -> Reply:
+        future: Reply = self._actor.do.remote(parts).future()
         return future
 
-    def result(self, future: Future[list[Any]]) -> list[Any]:
+    def result(self, future: Reply) -> list[Any]:
         try:
             return future.result()
         except self._ray.exceptions.RayTaskError as error:

@@ -452,7 +452,7 @@ def test_mistakes_are_one_sentence(world: Path, tmp_path: Path) -> None:
     for options, message in cases:
         with pytest.raises(UserError, match=message):
             mine_world(world, tmp_path / "mistakes", **options)
-    bare = rooms.write_rooms(tmp_path / "bare", 3, pictures=False)
+    bare = rooms.write_rooms(tmp_path / "bare", 3)
     no_files = {"path": "", "depth": ""}
     rows = [
         json.loads(line) | no_files

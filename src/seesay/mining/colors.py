@@ -13,22 +13,19 @@ from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from seesay.data.knowledge import COLORS, ColorFact
 from seesay.metrics.typical_labels import typical_labels
 from seesay.mining.masks import corners
 from seesay.mining.observations import MAX_EXAMPLES
-from seesay.mining.pixels import region_colors
-from seesay.mining.records import Region
+from seesay.mining.pixels import Pixels, region_colors
+from seesay.mining.records import Colors, Region
 from seesay.models.batches import compute_batches
 from seesay.questions import SLOT, Prompt
 
 if TYPE_CHECKING:
     from seesay.models.vision.vision_language import VisionModel
 
-Pixels = NDArray[np.uint8]
-"""An RGB picture (height, width, 3)."""
 MIN_ANSWERS = 10
 """Answers that a name needs (ViPhy)."""
 MAX_RATIO = 16
@@ -47,18 +44,18 @@ SYNONYMS = {
     "blue green": "teal",
 }
 """The words that people and models use for one or two of the eleven colours (ViPhy, table 7)."""
-WORDS: dict[str, tuple[str, ...]] = {color: (color,) for color in COLORS} | {
+WORDS: dict[str, Colors] = {color: (color,) for color in COLORS} | {
     word: tuple(colors.split()) for colors, words in SYNONYMS.items() for word in words.split()
 }
 _WORD = re.compile(r"[a-z]+")
 
 
-def colors_by_pixels(picture: Pixels, regions: Sequence[Region]) -> list[tuple[str, ...]]:
+def colors_by_pixels(picture: Pixels, regions: Sequence[Region]) -> list[Colors]:
     """Return each region's colours by a vote of its pixels."""
     return [region_colors(picture, region) for region in regions]
 
 
-def named_colors(text: str) -> tuple[str, ...]:
+def named_colors(text: str) -> Colors:
     """Return every colour that a text names, once each, in the order of `COLORS`.
 
     Words count, not parts of words: the published code finds "red" in "colored".
@@ -78,7 +75,7 @@ class VqaColors:
     def __init__(self, model: VisionModel) -> None:
         self._model = model
 
-    def __call__(self, picture: Pixels, regions: Sequence[Region]) -> list[tuple[str, ...]]:
+    def __call__(self, picture: Pixels, regions: Sequence[Region]) -> list[Colors]:
         """Return the colours that the model names, none where its answer names no colour."""
         from PIL import Image
 
@@ -91,7 +88,7 @@ class VqaColors:
             Prompt(f"What color is the {region.name}? Answer: {SLOT}", ()) for region in regions
         ]
 
-        def name_colors(batch: Sequence[int]) -> Iterable[tuple[str, ...]]:
+        def name_colors(batch: Sequence[int]) -> Iterable[Colors]:
             answers = self._model.describe([crops[i] for i in batch], [prompts[i] for i in batch])
             return map(named_colors, answers)
 

@@ -32,7 +32,7 @@ from seesay.mining.parts import has_note, read_note, write_note
 from seesay.mining.records import read_batches
 from seesay.mining.region_names import NameRules, rename_regions
 from seesay.mining.regions import flatten, with_names_of
-from seesay.mining.visual_features import VisualFeatureExtractor
+from seesay.mining.visual_features import ColorLists, VisualFeatureExtractor
 from seesay.progress import ProgressCallback
 
 BATCH = 1 << 15
@@ -212,9 +212,7 @@ class PartCounter:
         return counts
 
 
-def _color_observations(
-    colors: Sequence[Sequence[tuple[str, ...]]], offsets: IntArray, names: IntArray
-) -> Observations:
+def _color_observations(colors: ColorLists, offsets: IntArray, names: IntArray) -> Observations:
     """Return every region's colours as `Observations` of a name with itself."""
     rows: list[tuple[int, int, int]] = []
     for i, answers in enumerate(colors):
@@ -254,8 +252,7 @@ def check_settings(
     settings["subtypes"] = ""
     # Without selection the subtypes change no count.
     if config.select:
-        subtypes = {name: list(subtypes) for name, subtypes in names.subtypes.items()}
-        settings["subtypes"] = json_digest(subtypes, sort_keys=True)
+        settings["subtypes"] = json_digest(dict(names.subtypes), sort_keys=True)
     refuse_other_settings(
         folder / SETTINGS,
         settings,

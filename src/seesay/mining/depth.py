@@ -48,7 +48,6 @@ OUTPUTS = {
 class DepthModel(Protocol):
     """Estimates the distance of every pixel."""
 
-    name: str
     relative: bool
     """Whether distances run from 0 to 1 in every picture; else they are metres."""
 
@@ -69,7 +68,6 @@ class FastDepth:
     A MobileNet with a depthwise decoder, trained on indoor pictures (NYU Depth v2).
     """
 
-    name = "fastdepth"
     relative = False
 
     def __init__(self) -> None:
@@ -102,7 +100,6 @@ class DepthEstimator:
 
         from seesay.models.hf.loading import load_component
 
-        self.name = name
         network: Any = load_component(name, options, "AutoModelForDepthEstimation", "depth model")
         processor: Any = load_component(name, options, "AutoImageProcessor", "depth model")
         self.relative = _output_of(name, network.config) == DISPARITY

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay.metrics.base import BoolArray, FloatArray
 from seesay.mining.depth import distances
 from seesay.mining.masks import corners, outline
 from seesay.mining.records import Region
@@ -106,7 +107,7 @@ def region_depths(
         raise BadDepthMapError("the depth map holds no distance")
     near = float(depth_map[usable].min())
     far = float(depth_map[usable].max())
-    nearness: NDArray[np.floating[Any]] = 1 - depth_map
+    nearness: FloatArray = 1 - depth_map
     if not relative:
         nearness = _inverse_depth(depth_map, near, far)
     scale = (depth_map.shape[1] / width, depth_map.shape[0] / height)
@@ -124,7 +125,7 @@ def _inverse_depth(
     depth_map: DepthMap,
     near: float,
     far: float,
-) -> NDArray[np.floating[Any]]:
+) -> FloatArray:
     """Return inverse depth from 0, the farthest point, to 1, the nearest, like DPT's."""
     if far <= near:
         return np.zeros_like(depth_map)
@@ -132,7 +133,7 @@ def _inverse_depth(
         return (1 / depth_map - 1 / far) / (1 / near - 1 / far)
 
 
-def _mean(values: NDArray[np.floating[Any]]) -> float:
+def _mean(values: FloatArray) -> float:
     """Return the mean; NaN where there is no value, as in a region that is one hole."""
     return float(values.mean(dtype=np.float64)) if values.size else float("nan")
 
@@ -141,7 +142,7 @@ def _pixels(
     region: Region,
     scale: tuple[float, float],
     shape: tuple[int, ...],
-) -> tuple[tuple[slice, slice], NDArray[np.bool_]]:
+) -> tuple[tuple[slice, slice], BoolArray]:
     """Return the part of a map that a region's box covers, and which of its pixels are inside.
 
     The part has at least one pixel, since a map may be much smaller than its picture.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from seesay.metrics.base import BoolArray, FloatArray
 from seesay.mining.records import Box
 
 Corners = tuple[int, int, int, int]
@@ -23,7 +23,7 @@ def corners(box: Box, width: int, height: int) -> Corners:
     return x0, y0, x1, y1
 
 
-def outline(points: NDArray[np.float64], within: Corners) -> NDArray[np.bool_]:
+def outline(points: FloatArray, within: Corners) -> BoolArray:
     """Return which pixels of a rectangle have their middle in a polygon.
 
     All, if the polygon is too thin for any. The even-odd rule, row by row: left of a pixel inside,

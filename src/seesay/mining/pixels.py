@@ -16,8 +16,10 @@ from seesay.data.color_names import color_names
 from seesay.data.knowledge import COLORS
 from seesay.metrics.base import FloatArray
 from seesay.mining.masks import corners, outline
-from seesay.mining.records import Region
+from seesay.mining.records import Colors, Region
 
+Pixels = NDArray[np.uint8]
+"""An RGB picture (height, width, 3)."""
 STEP = 8
 """Levels of a channel per cell of the table."""
 MIN_SHARE = 0.3
@@ -36,7 +38,7 @@ def _table() -> NDArray[np.int8]:
     return color_names(np.stack(cube, axis=-1))
 
 
-def votes(picture: NDArray[np.uint8], region: Region) -> FloatArray:
+def votes(picture: Pixels, region: Region) -> FloatArray:
     """Return the shares of the eleven colours in a region of an RGB picture.
 
     All are 0 if the region has no pixel. `picture`: (height, width, 3).
@@ -65,7 +67,7 @@ def votes(picture: NDArray[np.uint8], region: Region) -> FloatArray:
     return np.asarray(totals / totals.sum())
 
 
-def region_colors(picture: NDArray[np.uint8], region: Region) -> tuple[str, ...]:
+def region_colors(picture: Pixels, region: Region) -> Colors:
     """Return a region's colours: the most frequent one, and any other with a large enough share.
 
     ViPhy also gives an object more than one colour, where the model's answer names several

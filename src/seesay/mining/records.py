@@ -21,6 +21,8 @@ DELETE_WORK = "delete the folder work and run the same command again"
 
 Box = tuple[float, float, float, float]
 """Left, top, width and height in pixels; y grows downwards."""
+Colors = tuple[str, ...]
+"""The colours of a region, of the eleven."""
 
 
 @dataclass(frozen=True, slots=True)

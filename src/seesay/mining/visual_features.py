@@ -15,7 +15,7 @@ import pyarrow as pa
 from seesay.data.pictures import open_rgb
 from seesay.errors import UserError
 from seesay.mining.depth_maps import BadDepthMapError, RegionDepths, read_map, region_depths
-from seesay.mining.records import Picture, from_batch, to_batch
+from seesay.mining.records import Colors, Picture, from_batch, to_batch
 from seesay.mining.regions import DEPTHS
 from seesay.models.options import ModelOptions
 
@@ -35,7 +35,9 @@ _NO_COLOR = (
 
 UNKNOWN = RegionDepths([], [], math.nan, math.nan)
 """The depths of a picture of which none is known."""
-VisualFeatures = tuple[pa.Table, list[list[tuple[str, ...]]] | None, Counter[str]]
+ColorLists = list[list[Colors]]
+"""The colours of every region of every picture."""
+VisualFeatures = tuple[pa.Table, ColorLists | None, Counter[str]]
 """A batch with depths as further columns, the colours of every region, and what could not be used,
 by reason."""
 
@@ -87,7 +89,7 @@ class VisualFeatureExtractor:
         bad: Counter[str] = Counter()
         if not self.opens_files:
             return table, None, bad
-        colors: list[list[tuple[str, ...]]] = []
+        colors: ColorLists = []
         # Arrow tables are compact, but pictures as Python objects are not.
         tables = [
             self._extract(table.slice(start, FEW), colors, bad)
@@ -98,9 +100,7 @@ class VisualFeatureExtractor:
         # Without the reasons that were counted 0 times.
         return pa.concat_tables(tables), colors if self._colors else None, +bad
 
-    def _extract(
-        self, table: pa.Table, colors: list[list[tuple[str, ...]]], bad: Counter[str]
-    ) -> pa.Table:
+    def _extract(self, table: pa.Table, colors: ColorLists, bad: Counter[str]) -> pa.Table:
         """Return a few pictures with their features, and add their colours and what is wrong."""
         pictures: list[Picture] = []
         depths: list[RegionDepths | None] = []

@@ -169,7 +169,7 @@ class Piece(NamedTuple):
 
 
 def _decode_pieces(
-    map_in_pool: Callable[[Iterable[Any]], Iterator[tuple[Any, Any]]],
+    map_in_pool: cluster.MapInPool,
     prepare: Prepare,
     texts: Iterable[bytes],
 ) -> Iterator[list[Any] | None]:

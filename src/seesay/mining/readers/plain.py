@@ -28,6 +28,7 @@ from seesay.errors import UserError
 from seesay.mining.readers.join import clean_id
 from seesay.mining.readers.validation import (
     BadAnnotationError,
+    RawRegion,
     check_picture,
     clean_picture,
     clean_size,
@@ -181,7 +182,7 @@ def _beside(folder: Path, name: Any) -> Path | None:
     return path
 
 
-def _region(item: Any) -> tuple[Any, Any, Any]:
+def _region(item: Any) -> RawRegion:
     """Return name, box and polygon as they are; `clean_region` rejects what is missing."""
     if not isinstance(item, dict):
         return None, None, None

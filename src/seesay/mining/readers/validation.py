@@ -25,6 +25,8 @@ MAX_CAPTION = 10_000
 MAX_REGIONS = 500
 """Regions kept per picture: all pairs of them are compared, so memory grows with the square, and
 faster."""
+RawRegion = tuple[Any, Any, Any]
+"""Name, box and polygon as an annotation has them."""
 _SPACES = re.compile(r"\s+")
 
 
@@ -133,7 +135,7 @@ def clean_picture(
     where: str,
     picture_id: str,
     size: tuple[int, int],
-    raw_regions: Sequence[tuple[Any, Any, Any]],
+    raw_regions: Sequence[RawRegion],
     raw_captions: Sequence[Any] = (),
     *,
     scene: str = "",

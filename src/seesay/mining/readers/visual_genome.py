@@ -28,6 +28,7 @@ from seesay.mining.readers.join import (
 )
 from seesay.mining.readers.validation import (
     BadAnnotationError,
+    RawRegion,
     check_picture,
     clean_picture,
     clean_size,
@@ -163,7 +164,7 @@ def _phrase(item: Any) -> Any:
     return item.get("phrase") if isinstance(item, dict) else None
 
 
-def _object(item: Any) -> tuple[Any, Any, Any]:
+def _object(item: Any) -> RawRegion:
     """Return name, box and polygon, of which the format has none."""
     if not isinstance(item, dict):
         return None, None, None

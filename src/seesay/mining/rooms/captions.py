@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
+from numpy.random import Generator
 
 from seesay.mining.rooms.sampling import RoomObject
 
@@ -14,7 +14,7 @@ PLURALS = {"bookshelf": "bookshelves"}
 
 
 def describe(
-    rng: np.random.Generator,
+    rng: Generator,
     scene: str,
     objects: Sequence[RoomObject],
     visible: Sequence[int],

@@ -112,13 +112,11 @@ def write_rooms(
     *,
     width: int = 320,
     height: int = 240,
-    pictures: bool = True,
     progress: ProgressCallback = lambda done, total: None,
 ) -> Path:
     """Write `count` rooms and their truth into a new folder.
 
     `width`, `height`: the size of the pictures in pixels.
-    `pictures`: whether the JPEG and depth files are written, or only the annotation.
 
     Depth maps are 16-bit PNGs in millimetres along the camera's axis. `things.jsonl` holds the true
     size, height and colour of the object in each region, `truth.json`, which is written last, the
@@ -133,7 +131,6 @@ def write_rooms(
             "seed": seed,
             "width": width,
             "height": height,
-            "pictures": pictures,
         }
         refuse_other_settings(
             folder / SETTINGS,
@@ -144,7 +141,7 @@ def write_rooms(
         if (folder / "truth.json").is_file():
             progress(count, count)
             return folder
-        _write(folder, count, snapshots(count, seed, width, height), pictures, progress)
+        _write(folder, count, snapshots(count, seed, width, height), progress)
     return folder
 
 
@@ -152,7 +149,6 @@ def _write(
     folder: Path,
     count: int,
     shots: Iterator[Snapshot],
-    pictures: bool,
     progress: ProgressCallback,
 ) -> None:
     """Write all files of the rooms.
@@ -166,8 +162,7 @@ def _write(
     things = []
     for shot in shots:
         picture = shot.picture
-        if pictures:
-            _write_pictures(folder, shot)
+        _write_pictures(folder, shot)
         truth.add(picture.scene, shot.objects)
         rows.append(to_row(picture))
         things.append({"id": picture.id, "things": [_true_values(item) for item in shot.objects]})

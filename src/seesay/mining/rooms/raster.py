@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import product
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from seesay.mining.rooms.kinds import KINDS, MAIN, RGB, SHAPES
@@ -66,7 +67,7 @@ def render(
     room: Room,
     width: int,
     height: int,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> RoomView:
     """Return the room as its camera sees it.
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from seesay.mining.rooms.kinds import KINDS, RGB, SCENES, Stand
@@ -108,7 +109,7 @@ class Room:
     objects: tuple[RoomObject, ...]
 
 
-def sample_room(rng: np.random.Generator, scene: str) -> Room:
+def sample_room(rng: Generator, scene: str) -> Room:
     """Return a random room of this scene.
 
     The order of the draws is part of the format: seed and index identify a room.
@@ -149,7 +150,7 @@ def sample_room(rng: np.random.Generator, scene: str) -> Room:
 
 
 def _sample_object(
-    rng: np.random.Generator,
+    rng: Generator,
     scene: str,
     name: str,
 ) -> RoomObject:
@@ -173,7 +174,7 @@ def _sample_object(
 
 
 def _pack_row(
-    rng: np.random.Generator,
+    rng: Generator,
     objects: Sequence[RoomObject],
     length: float,
 ) -> list[tuple[RoomObject, float]]:
@@ -201,7 +202,7 @@ def _pack_row(
 
 
 def _place_along_walls(
-    rng: np.random.Generator,
+    rng: Generator,
     furniture: list[RoomObject],
     room: Point,
     objects: list[RoomObject],
@@ -231,7 +232,7 @@ def _place_along_walls(
 
 
 def _place_on_floor(
-    rng: np.random.Generator,
+    rng: Generator,
     item: RoomObject,
     room: Point,
     objects: list[RoomObject],
@@ -256,7 +257,7 @@ def _place_on_floor(
 
 
 def _hang_on_back_wall(
-    rng: np.random.Generator,
+    rng: Generator,
     items: Sequence[RoomObject],
     room: Point,
     objects: list[RoomObject],
@@ -289,7 +290,7 @@ def _overlaps(item: RoomObject, other: RoomObject) -> bool:
 
 
 def _place_on_support(
-    rng: np.random.Generator,
+    rng: Generator,
     item: RoomObject,
     objects: list[RoomObject],
 ) -> None:
@@ -311,7 +312,7 @@ def _place_on_support(
 
 
 def _sample_place_on(
-    rng: np.random.Generator,
+    rng: Generator,
     item: RoomObject,
     base: RoomObject,
     spare: float,

@@ -19,8 +19,7 @@ from seesay.runs.run import Run
 
 
 def words(runs: list[Run], *comparisons: Comparison) -> str:
-    entries = [entry for group in group_runs(runs) for entry in group.entries]
-    return results_in_words(entries, comparisons)
+    return results_in_words(group_runs(runs), comparisons)
 
 
 def beside(model: Run, baseline: Run, difference: float, p: float) -> Comparison:
@@ -84,6 +83,24 @@ def test_without_a_baseline_there_is_chance() -> None:
         == "smollm2 is not shown to differ from chance on made-up."
     )
     assert words([run(task(), "baseline:majority")]) == ""
+
+
+def test_a_figure_that_is_grey_on_the_page_is_not_called_above_chance() -> None:
+    """p = 0.03 is below 0.05 alone, and 0.06 is not as one of two headline figures."""
+    numbers = {"value": 0.6085, "low": 0.6085 - 0.05 * 1.96, "high": 0.7, "chance": 0.5}
+    close, other = (run(task(), name) for name in ("smollm2", "other"))
+    figures = tuple(
+        figure.model_copy(update=numbers | {"objects": 1000}) for figure in close.figures
+    )
+    close = replace(close, figures=figures)
+    assert words([close]) == "smollm2 is above chance on made-up."
+    # another figure, which is like chance, makes them two
+    other = replace(other, figures=tuple(replace_chance(other, 0.4)))
+    assert words([close, other]).startswith(
+        "smollm2 is not shown to differ from chance on made-up."
+    )
+    page = render([close, other])
+    assert '<span class="like-chance" title="not different from chance">0.609</span>' in page
 
 
 def replace_chance(run: Run, chance: float) -> list[Figure]:

@@ -681,8 +681,7 @@ def _show(
         _print(curves_json(curves), [checkpoints_table(curves)], target, as_json)
         return
     tables: list[Table | str] = [overview(results.runs)]
-    entries = [entry for group in group_runs(results.runs) for entry in group.entries]
-    if words := results_in_words(entries, comparisons):
+    if words := results_in_words(group_runs(results.runs), comparisons):
         tables.append(words)
     if seed_summaries:
         tables.append(seeds_table(seed_summaries))

@@ -18,7 +18,7 @@ LIKE_CHANCE = "not different from chance"
 WORSE = "worse than chance"
 LEGEND = (
     "A grey figure is not different from chance: p, from its interval and corrected (Holm) for all "
-    "headline figures of the task, is above 0.05."
+    "headline figures of the task, is above 0.05. Other metrics are not tested against chance."
 )
 _REACH = NormalDist().inv_cdf(0.975)
 _ROUNDING = 1e-9

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from seesay.condition import How
 from seesay.grouping import group_by
 from seesay.quantities import listed
+from seesay.reports.chance import LIKE_CHANCE, WORSE, standings
 from seesay.reports.formatting import interval, is_shown, lower_is_better, metric_name, number
-from seesay.reports.groups import PEOPLE, LabelledRun
+from seesay.reports.groups import PEOPLE, LabelledRun, TaskRuns
 from seesay.runs.layers import LayerCurve, LayerFigure
 from seesay.runs.records import Comparison, Figure
 from seesay.runs.request import is_baseline
@@ -20,20 +21,23 @@ NEITHER = "not shown to differ on"
 ABOVE = "above chance on"
 BELOW = "below chance on"
 AT = "not shown to differ from chance on"
+FROM_CHANCE = {"": ABOVE, LIKE_CHANCE: AT, WORSE: BELOW}
 VERDICTS = (AHEAD, ABOVE, NEITHER, AT, BEHIND, BELOW)
 
 
-def results_in_words(entries: Sequence[LabelledRun], comparisons: Sequence[Comparison]) -> str:
+def results_in_words(groups: Sequence[TaskRuns], comparisons: Sequence[Comparison]) -> str:
     """Return a sentence for each model that is no baseline, and for people, by the headline
     metrics: on which tasks it is ahead of the baseline that it was compared with, or of chance
-    where there is none."""
+    where there is none. Chance is tested as for the grey of figures, with the same correction."""
+    from_chance = _verdicts_on_chance(groups)
+    entries = [entry for group in groups for entry in group.entries]
     sentences = []
     for label, runs in group_by(entries, lambda entry: entry.label).items():
         if is_baseline(label):
             continue
         tasks: dict[tuple[str, str], list[str]] = {}
         for entry in runs:
-            rival, verdict, contrary = _verdict(entry, comparisons)
+            rival, verdict, contrary = _verdict(entry, comparisons, from_chance)
             if verdict:
                 tasks.setdefault((rival, verdict), []).append(entry.run.manifest.task + contrary)
         for rival in dict.fromkeys(rival for rival, _ in tasks):
@@ -47,7 +51,22 @@ def results_in_words(entries: Sequence[LabelledRun], comparisons: Sequence[Compa
     return " ".join(sentences)
 
 
-def _verdict(entry: LabelledRun, comparisons: Sequence[Comparison]) -> tuple[str, str, str]:
+def _verdicts_on_chance(groups: Sequence[TaskRuns]) -> dict[LabelledRun, str]:
+    """Return how each headline figure that has a chance stands to it, of tasks without parts."""
+    verdicts = {}
+    for group in groups:
+        if None not in group.parts:
+            continue
+        by_figure = standings(group)
+        for entry, figure in group.headline_figures().items():
+            if figure.chance is not None:
+                verdicts[entry] = FROM_CHANCE[by_figure.get((entry, None), "")]
+    return verdicts
+
+
+def _verdict(
+    entry: LabelledRun, comparisons: Sequence[Comparison], from_chance: Mapping[LabelledRun, str]
+) -> tuple[str, str, str]:
     """Return the baseline that a run is compared with, how it stands by the task's headline metric,
     and by which other metrics it stands the other way round; with chance where no baseline is."""
     manifest = entry.run.manifest
@@ -61,13 +80,7 @@ def _verdict(entry: LabelledRun, comparisons: Sequence[Comparison]) -> tuple[str
             continue
         verdict = _standing(comparison, manifest.signature)
         return rival, verdict, _contrary(comparison, comparisons, manifest.signature)
-    figure = entry.figure(metric)
-    if figure is None or figure.chance is None:
-        return "", "", ""
-    if figure.low <= figure.chance <= figure.high:
-        return "", AT, ""
-    is_higher = figure.low > figure.chance
-    return "", ABOVE if is_higher != lower_is_better(metric) else BELOW, ""
+    return "", from_chance.get(entry, ""), ""
 
 
 def _standing(comparison: Comparison, signature: str) -> str:

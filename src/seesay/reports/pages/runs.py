@@ -73,7 +73,7 @@ def render_groups(
         comparisons=run_views.comparisons(comparisons),
         across=[*cross_task_analyses(groups), *more],
         layers=layers,
-        words=results_in_words(entries, comparisons),
+        words=results_in_words(groups, comparisons),
         citations=list(citations),
         manifest_fields=_manifest_fields(),
         created=max(entry.run.manifest.created for entry in entries)[:10],

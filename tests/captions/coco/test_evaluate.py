@@ -68,7 +68,16 @@ def test_signature_says_how() -> None:
     line = signature(corpus, MeteorResources(), None, 100, 3)
     for part in ("nrefs:1-2", "meteor:1.5-ex_st", "df=references:2", "boot:100-seed3", "seesay:"):
         assert part in line
+    assert "fusion:mean(bleu4,meteor,rougeL,ciderD)" in line
     assert "\n" not in line
+
+
+def test_a_signature_names_only_what_was_computed(small: CaptionCorpus) -> None:
+    names = [measurement.name for measurement in evaluate(small, None)]
+    assert not [name for name in names if "METEOR" in name or "fusion" in name]
+    line = signature(small, None, None, 100, 3)
+    assert "meteor" not in line
+    assert "fusion" not in line
 
 
 def test_fusing_keeps_columns_apart(small: CaptionCorpus) -> None:

@@ -127,15 +127,17 @@ def signature(
         documents = f"given:{frequency.images}"
     else:
         documents = f"references:{len(corpus)}"
-    matchers = resources.modules if resources else "none"
+    # without METEOR there is no average either
+    meteor = [f"meteor:1.5-{resources.modules}"] if resources else []
+    fusion = ["fusion:mean(bleu4,meteor,rougeL,ciderD)"] if resources else []
     parts = [
         "tok:ptb-3.4.1-lc-nopunct",
         f"nrefs:{references}",
         "bleu:coco",
-        f"meteor:1.5-{matchers}",
+        *meteor,
         "rouge:l-1.2",
         f"cider:d-df={documents}",
-        "fusion:mean(bleu4,meteor,rougeL,ciderD)",
+        *fusion,
         f"boot:{resamples}-seed{seed}",
         f"seesay:{__version__}",
     ]

@@ -45,7 +45,7 @@ from seesay.runs.logs.items import LogKeys
 from seesay.runs.logs.pairing import read_logs
 from seesay.runs.merge import merge_shards
 from seesay.runs.records import Comparison, Figure
-from seesay.runs.request import Request, expand, progress_title, validate_names
+from seesay.runs.request import Request, expand, progress_title, refuse_unknown, validate_names
 from seesay.runs.run import Run
 from seesay.runs.seeds import first_seeds
 from seesay.runs.settle import Settlement, settle_tasks
@@ -460,7 +460,10 @@ def probe(
     # whatever can be refused is refused before the first model is loaded
     settings = ask.Settings(length, limit, seed, resamples, command)
     requested_models = _list_models(request, models)
-    if revisions is not None:
+    if revisions is None:
+        model_names = [model for model in requested_models if isinstance(model, str)]
+        refuse_unknown(request, model_names)
+    else:
         requested_models = _list_checkpoints(request, requested_models, revisions)
     if contamination:
         edition = edition or EDITION

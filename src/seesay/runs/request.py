@@ -98,11 +98,20 @@ def validate_names(
         if not name.strip() or not name.isprintable():
             raise UserError(f"{name!r} is not a model's name: `seesay models` lists some.")
         source = ModelSource.parse(name, request.options)
-        source.validate()
         # a baseline needs no vectors, but a learning curve has no place for one
         asks_baseline = is_baseline(name) and request.how is not How.LEARNING_CURVE
         if request.how.trains and not asks_baseline:
             source.validate_encoder()
+
+
+def refuse_unknown(request: Request, names: Sequence[str]) -> None:
+    """Refuse names of which one is known to stand for no model, before any of them is asked.
+
+    One name alone is refused when it is loaded.
+    """
+    if len(names) > 1:
+        for name in names:
+            ModelSource.parse(name, request.options).validate()
 
 
 def expand(

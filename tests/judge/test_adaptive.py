@@ -196,8 +196,8 @@ def test_two_people_have_no_competence() -> None:
     assert [columns[person]["competence"] for person in (1, 2)] == [None, None]
     assert estimated_labels(study, judgements) == {}
     assert [columns[person]["hasty_answers"] for person in (1, 2)] == [6, 0]
-    few, hasty = remarks(judgements)
-    assert "3 people, and 2 people answered" in few
+    few, hasty = remarks(study, judgements)
+    assert "3 people, and 2 people count" in few
     assert "participants: 1 (6 of 6)" in hasty
 
 

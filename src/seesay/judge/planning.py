@@ -9,20 +9,28 @@ from __future__ import annotations
 
 import math
 import random
+import sqlite3
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from statistics import stdev
 
 from seesay.judge.adaptive import Z, estimate_need, share_width
+from seesay.judge.assignment import open_page
 from seesay.judge.items import ChoiceItem, ItemAnswer
 from seesay.judge.results.quality import Judgement, pilot_judgements
-from seesay.judge.storage.studies import minutes_per_person, seconds_per_item
+from seesay.judge.storage.database import create_tables
+from seesay.judge.storage.sqlite import SqliteTransaction
+from seesay.judge.storage.studies import insert_items, minutes_per_person, seconds_per_item
 from seesay.judge.study import Study, StudyDesign
 
 MAX_JUDGEMENTS = 10_000
+_MAX_SIMULATED = 10_000
+"""Judgements of the largest study whose assignment is simulated: a second or two."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +41,7 @@ class DesignPlan:
     judgements_per_item: float
     judgements: int
     people: int
+    """The fewest that it takes, or more where its assignment has been simulated."""
     minutes: float | None
     cost: float | None
 
@@ -149,6 +158,30 @@ def mean_judgements(design: StudyDesign, shares: Sequence[float], seed: int = 0)
     return sum(map(len, simulated)) / len(simulated)
 
 
+def people_needed(study: Study) -> int:
+    """Return how many people give every item its judgements, one after another, on all pages.
+
+    The server's own assignment says so: a person's controls are things that they cannot judge, and
+    the last items may be ones that they have judged, so that it can take more people than the
+    number of judgements says. Of adaptive and of large studies that number is returned, which
+    is the fewest.
+    """
+    total = len(study.measured) * study.design.judgements
+    if study.design.allocation != "fixed" or total > _MAX_SIMULATED:
+        return study.participants_needed
+    with closing(sqlite3.connect(":memory:")) as connection:
+        create_tables(connection.execute)
+        tx = SqliteTransaction(connection)
+        insert_items(tx, study)
+        for person in count(1):
+            for page in range(1, study.pages_for(person) + 1):
+                assigned = open_page(tx, study, person, page, 0.0)
+                total -= sum(not entry.item.control for entry in assigned)
+            if total <= 0:
+                return person
+    raise AssertionError("people never run out")
+
+
 def plan_design(
     name: str,
     per_item: float,
@@ -162,8 +195,7 @@ def plan_design(
 ) -> DesignPlan:
     """Return people, time and cost of a design with this many judgements per item.
 
-    Nobody judges an item twice, so there are at least as many people as an item has judgements
-    (`most`).
+    `most`: the fewest people whom it takes: nobody judges an item twice.
     """
     # A mean that is a whole number up to rounding is not rounded up.
     judgements = math.ceil(items * per_item - 1e-9)
@@ -225,13 +257,16 @@ def plan_study(
         adaptive = adaptive.model_copy(update={"judgements": most})
         mean = mean_judgements(adaptive, shares, study.design.seed)
     per_item = {"fixed": most, "adaptive": min(mean, most)}
+    fixed = study.design.model_copy(update={"allocation": "fixed", "judgements": most})
+    people = people_needed(study.model_copy(update={"design": fixed}))
     designs = [
         plan_design(
             name,
             judgements,
             items=items,
             items_per_person=study.items_per_person,
-            most=most,
+            # Where all items need all their judgements, the adaptive design is the fixed one.
+            most=people if judgements == most else most,
             minutes=minutes,
             pay=pay,
             fee=fee,

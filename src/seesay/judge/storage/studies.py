@@ -248,6 +248,20 @@ def create_study(database: Database, study: Study) -> Study:
     return existing
 
 
+def insert_items(tx: Transaction, study: Study) -> None:
+    """Write the items of a new study."""
+    # Places decide between items that are equally often judged.
+    places = study.rng("order").sample(range(len(study.items)), len(study.items))
+    tx.insert(
+        "item",
+        ("id", "base", "place", "control"),
+        [
+            (item.id, item.base, place, item.control)
+            for item, place in zip(study.items, places, strict=True)
+        ],
+    )
+
+
 def _read(tx: Transaction) -> Study | None:
     """Return the study of a database, if it has been written."""
     definition = get_setting(tx, "definition")

@@ -41,7 +41,9 @@ class DesignPlan:
     judgements_per_item: float
     judgements: int
     people: int
-    """The fewest that it takes, or more where its assignment has been simulated."""
+    """Those who come until all judgements are there; the fewest, unless `simulated`."""
+    simulated: bool
+    """Whether the server's assignment has been simulated to count the people."""
     minutes: float | None
     cost: float | None
 
@@ -158,17 +160,23 @@ def mean_judgements(design: StudyDesign, shares: Sequence[float], seed: int = 0)
     return sum(map(len, simulated)) / len(simulated)
 
 
+def is_simulated(study: Study) -> bool:
+    """Return whether `people_needed` simulates the assignment of a study."""
+    total = len(study.measured) * study.design.judgements
+    return study.design.allocation == "fixed" and total <= _MAX_SIMULATED
+
+
 def people_needed(study: Study) -> int:
-    """Return how many people give every item its judgements, one after another, on all pages.
+    """Return how many people come, one after another, until every item has its judgements.
 
     The server's own assignment says so: a person's controls are things that they cannot judge, and
     the last items may be ones that they have judged, so that it can take more people than the
-    number of judgements says. Of adaptive and of large studies that number is returned, which
-    is the fewest.
+    number of judgements says. Where it is not simulated, the fewest people are returned; of an
+    adaptive study, the fewest if every item needs all of its judgements.
     """
-    total = len(study.measured) * study.design.judgements
-    if study.design.allocation != "fixed" or total > _MAX_SIMULATED:
+    if not is_simulated(study):
         return study.participants_needed
+    total = len(study.measured) * study.design.judgements
     with closing(sqlite3.connect(":memory:")) as connection:
         create_tables(connection.execute)
         tx = SqliteTransaction(connection)
@@ -189,6 +197,7 @@ def plan_design(
     items: int,
     items_per_person: int,
     most: int,
+    simulated: bool = False,
     minutes: float | None,
     pay: float | None,
     fee: float,
@@ -196,6 +205,7 @@ def plan_design(
     """Return people, time and cost of a design with this many judgements per item.
 
     `most`: the fewest people whom it takes: nobody judges an item twice.
+    `simulated`: whether `most` is the number of people in a simulated assignment.
     """
     # A mean that is a whole number up to rounding is not rounded up.
     judgements = math.ceil(items * per_item - 1e-9)
@@ -205,6 +215,7 @@ def plan_design(
         judgements_per_item=per_item,
         judgements=judgements,
         people=people,
+        simulated=simulated,
         minutes=minutes,
         cost=None if pay is None else judgements * pay * (1 + fee),
     )
@@ -258,7 +269,9 @@ def plan_study(
         mean = mean_judgements(adaptive, shares, study.design.seed)
     per_item = {"fixed": most, "adaptive": min(mean, most)}
     fixed = study.design.model_copy(update={"allocation": "fixed", "judgements": most})
-    people = people_needed(study.model_copy(update={"design": fixed}))
+    fixed_study = study.model_copy(update={"design": fixed})
+    people = people_needed(fixed_study)
+    simulated = is_simulated(fixed_study)
     designs = [
         plan_design(
             name,
@@ -267,6 +280,7 @@ def plan_study(
             items_per_person=study.items_per_person,
             # Where all items need all their judgements, the adaptive design is the fixed one.
             most=people if judgements == most else most,
+            simulated=simulated and judgements == most,
             minutes=minutes,
             pay=pay,
             fee=fee,

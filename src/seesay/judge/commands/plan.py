@@ -143,7 +143,7 @@ def plan(
                 design_plan.design,
                 f"{design_plan.judgements_per_item:.1f}",
                 design_plan.judgements,
-                f"at least {design_plan.people}",
+                f"{'' if design_plan.simulated else 'at least '}{design_plan.people}",
                 "–" if minutes is None else f"{minutes:.0f}",
                 "–" if cost is None else f"{cost:,.2f}",
             )
@@ -152,6 +152,9 @@ def plan(
         table(["design", ">per item", ">judgements", ">people", ">minutes each", ">cost"], rows)
     )
     text = (
+        "People: those who come one after another and complete their pages, until every item has "
+        "its judgements; nobody judges what is among their controls, so the last find little to "
+        "do. "
         f"Adaptive: from {plan.least} to {plan.most} judgements per item, until its 95 % interval "
         f"is at most {plan.width:g} wide, simulated with {plan.basis}."
     )

@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from statistics import stdev
@@ -42,10 +42,10 @@ class DesignPlan:
     judgements: int
     people: int
     """Those who come until all judgements are there; the fewest, unless `simulated`."""
-    simulated: bool
-    """Whether the server's assignment has been simulated to count the people."""
     minutes: float | None
     cost: float | None
+    simulated: bool = False
+    """Whether the server's assignment has been simulated to count the people."""
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,6 @@ def plan_design(
     items: int,
     items_per_person: int,
     most: int,
-    simulated: bool = False,
     minutes: float | None,
     pay: float | None,
     fee: float,
@@ -205,7 +204,6 @@ def plan_design(
     """Return people, time and cost of a design with this many judgements per item.
 
     `most`: the fewest people whom it takes: nobody judges an item twice.
-    `simulated`: whether `most` is the number of people in a simulated assignment.
     """
     # A mean that is a whole number up to rounding is not rounded up.
     judgements = math.ceil(items * per_item - 1e-9)
@@ -215,7 +213,6 @@ def plan_design(
         judgements_per_item=per_item,
         judgements=judgements,
         people=people,
-        simulated=simulated,
         minutes=minutes,
         cost=None if pay is None else judgements * pay * (1 + fee),
     )
@@ -271,7 +268,6 @@ def plan_study(
     fixed = study.design.model_copy(update={"allocation": "fixed", "judgements": most})
     fixed_study = study.model_copy(update={"design": fixed})
     people = people_needed(fixed_study)
-    simulated = is_simulated(fixed_study)
     designs = [
         plan_design(
             name,
@@ -280,13 +276,16 @@ def plan_study(
             items_per_person=study.items_per_person,
             # Where all items need all their judgements, the adaptive design is the fixed one.
             most=people if judgements == most else most,
-            simulated=simulated and judgements == most,
             minutes=minutes,
             pay=pay,
             fee=fee,
         )
         for name, judgements in per_item.items()
     ]
+    if is_simulated(fixed_study):
+        designs = [
+            replace(design, simulated=design.judgements_per_item == most) for design in designs
+        ]
     least = min(adaptive.min_judgements, most)
     return StudyPlan(designs, adaptive.width, least, most, basis)
 

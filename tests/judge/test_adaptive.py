@@ -196,9 +196,46 @@ def test_two_people_have_no_competence() -> None:
     assert [columns[person]["competence"] for person in (1, 2)] == [None, None]
     assert estimated_labels(study, judgements) == {}
     assert [columns[person]["hasty_answers"] for person in (1, 2)] == [6, 0]
-    few, hasty = remarks(judgements)
-    assert "3 people, and 2 people answered" in few
+    few, hasty = remarks(study, judgements)
+    assert "3 people, and 2 people count" in few
     assert "participants: 1 (6 of 6)" in hasty
+
+
+def test_excluded_people_and_few_judgements_estimate_nothing() -> None:
+    """Three careful people and a careless one who is excluded, two or three judgements an item."""
+    study = study_from_task(task(10), StudyDesign(controls=0))
+
+    def judgement(person: int, place: int) -> Judgement:
+        value = 0 if person == 1 else place % 3
+        return Judgement(person, study.measured[place], value, None, "chosen", 4.0, 0, place)
+
+    sparse = [
+        judgement(person, place)
+        for person, places in ((1, range(8)), (2, range(8)), (3, range(2, 10)), (4, [8]))
+        for place in places
+    ]
+    columns = annotator_columns(study, sparse, {1})
+    assert [columns[person]["competence"] for person in (1, 2, 3, 4)] == [None] * 4
+    counted = [each for each in sparse if each.person != 1]
+    assert estimated_labels(study, counted) == {}
+    (sentence,) = remarks(study, sparse, {1})
+    assert "take 3 judgements that count of an item, and of each person at least 5" in sentence
+
+    # Everyone judges the first eight items; the others are judged once, by the last person.
+    shared = [judgement(person, place) for person in (1, 2, 3, 4) for place in range(8)]
+    shared += [judgement(4, 8), judgement(4, 9)]
+    counted = [each for each in shared if each.person != 1]
+    columns = annotator_columns(study, shared, {1})
+    alone = annotator_columns(study, counted)
+    assert columns[1]["competence"] is None
+    for person in (2, 3, 4):
+        assert columns[person]["competence"] == alone[person]["competence"] > 0.7
+    estimates = estimated_labels(study, counted)
+    labels = study.task.labels if study.task else ()
+    expected = {study.measured[place].id: (labels[place % 3],) for place in range(8)}
+    assert {item: named for item, (named, _) in estimates.items()} == expected
+    (sentence,) = remarks(study, shared, {1})
+    assert "empty for 2 of 10 judged items, and competence for 0 of 3 people" in sentence
 
 
 def test_assignment_follows_disagreement(serve: Opener, tmp_path: Path) -> None:

@@ -6,8 +6,11 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import pytest
 from tests.judge.conftest import Opener
 from tests.judge.studies import ServedStudy, choice_study, rating_study
+
+from seesay.judge.planning import people_needed
 
 
 def measured(served: ServedStudy) -> dict[str, int]:
@@ -45,6 +48,23 @@ def test_every_item_reaches_its_number_and_no_more(serve: Opener, tmp_path: Path
     assert consistent(served)
     late = served.invite()
     assert served.client.get(f"/a/{late}").status_code == 200
+
+
+@pytest.mark.parametrize("judgements", [2, 3])
+def test_a_plan_takes_as_many_people_as_the_server(serve: Opener, judgements: int) -> None:
+    """A person's controls are not theirs to judge, so that ten items take more than 4 people."""
+    served = serve(choice_study(count=10, judgements=judgements, per_page=5, pages=2, controls=1))
+    needed = people_needed(served.study)
+    assert needed > served.study.participants_needed
+    for person in range(1, needed + 1):
+        assert min(measured(served).values()) < judgements, f"complete before person {person}"
+        token = served.begin()
+        page = 1
+        while f"Page {page} of" in served.client.get(f"/a/{token}").text:
+            fields = served.fill(token, lambda place: 0)
+            assert served.send(token, page, fields).status_code == 303
+            page += 1
+    assert set(measured(served).values()) == {judgements}
 
 
 def test_full_study_turns_people_away(serve: Opener, tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def next_step(tx: Transaction, study: Study, person: int, now: float) -> NextSte
     page = participant.pages_sent + 1
     pages = study.pages_for(person)
     if page <= pages:
-        items = _open_page(tx, study, person, page, now)
+        items = open_page(tx, study, person, page, now)
         if items:
             tx.execute("UPDATE person SET last_active = ? WHERE id = ?", now, person)
             # An answer that is on disk has its assignment there; without one, nothing is lost.
@@ -92,7 +92,7 @@ def _before_first_page(tx: Transaction, study: Study, person: int) -> str:
     return ""
 
 
-def _open_page(
+def open_page(
     tx: Transaction,
     study: Study,
     person: int,

@@ -9,20 +9,28 @@ from __future__ import annotations
 
 import math
 import random
+import sqlite3
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from statistics import stdev
 
 from seesay.judge.adaptive import Z, estimate_need, share_width
+from seesay.judge.assignment import open_page
 from seesay.judge.items import ChoiceItem, ItemAnswer
 from seesay.judge.results.quality import Judgement, pilot_judgements
-from seesay.judge.storage.studies import minutes_per_person, seconds_per_item
+from seesay.judge.storage.database import create_tables
+from seesay.judge.storage.sqlite import SqliteTransaction
+from seesay.judge.storage.studies import insert_items, minutes_per_person, seconds_per_item
 from seesay.judge.study import Study, StudyDesign
 
 MAX_JUDGEMENTS = 10_000
+_MAX_SIMULATED = 10_000
+"""Judgements of the largest study whose assignment is simulated: a second or two."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +41,11 @@ class DesignPlan:
     judgements_per_item: float
     judgements: int
     people: int
+    """Those who come until all judgements are there; the fewest, unless `simulated`."""
     minutes: float | None
     cost: float | None
+    simulated: bool = False
+    """Whether the server's assignment has been simulated to count the people."""
 
 
 @dataclass(frozen=True)
@@ -149,6 +160,36 @@ def mean_judgements(design: StudyDesign, shares: Sequence[float], seed: int = 0)
     return sum(map(len, simulated)) / len(simulated)
 
 
+def is_simulated(study: Study) -> bool:
+    """Return whether `people_needed` simulates the assignment of a study."""
+    total = len(study.measured) * study.design.judgements
+    return study.design.allocation == "fixed" and total <= _MAX_SIMULATED
+
+
+def people_needed(study: Study) -> int:
+    """Return how many people come, one after another, until every item has its judgements.
+
+    The server's own assignment says so: a person's controls are things that they cannot judge, and
+    the last items may be ones that they have judged, so that it can take more people than the
+    number of judgements says. Where it is not simulated, the fewest people are returned; of an
+    adaptive study, the fewest if every item needs all of its judgements.
+    """
+    if not is_simulated(study):
+        return study.participants_needed
+    total = len(study.measured) * study.design.judgements
+    with closing(sqlite3.connect(":memory:")) as connection:
+        create_tables(connection.execute)
+        tx = SqliteTransaction(connection)
+        insert_items(tx, study)
+        for person in count(1):
+            for page in range(1, study.pages_for(person) + 1):
+                assigned = open_page(tx, study, person, page, 0.0)
+                total -= sum(not entry.item.control for entry in assigned)
+            if total <= 0:
+                return person
+    raise AssertionError("people never run out")
+
+
 def plan_design(
     name: str,
     per_item: float,
@@ -162,8 +203,7 @@ def plan_design(
 ) -> DesignPlan:
     """Return people, time and cost of a design with this many judgements per item.
 
-    Nobody judges an item twice, so there are at least as many people as an item has judgements
-    (`most`).
+    `most`: the fewest people whom it takes: nobody judges an item twice.
     """
     # A mean that is a whole number up to rounding is not rounded up.
     judgements = math.ceil(items * per_item - 1e-9)
@@ -225,19 +265,27 @@ def plan_study(
         adaptive = adaptive.model_copy(update={"judgements": most})
         mean = mean_judgements(adaptive, shares, study.design.seed)
     per_item = {"fixed": most, "adaptive": min(mean, most)}
+    fixed = study.design.model_copy(update={"allocation": "fixed", "judgements": most})
+    fixed_study = study.model_copy(update={"design": fixed})
+    people = people_needed(fixed_study)
     designs = [
         plan_design(
             name,
             judgements,
             items=items,
             items_per_person=study.items_per_person,
-            most=most,
+            # Where all items need all their judgements, the adaptive design is the fixed one.
+            most=people if judgements == most else most,
             minutes=minutes,
             pay=pay,
             fee=fee,
         )
         for name, judgements in per_item.items()
     ]
+    if is_simulated(fixed_study):
+        designs = [
+            replace(design, simulated=design.judgements_per_item == most) for design in designs
+        ]
     least = min(adaptive.min_judgements, most)
     return StudyPlan(designs, adaptive.width, least, most, basis)
 

@@ -58,8 +58,10 @@ def test_preview_is_the_page_of_the_first_participant() -> None:
     shown = run("preview", "core-color", "--limit", "6").stdout
     assert "1 page of up to 6 items" in shown
     assert "[MASK]" not in shown
-    # 6 items x 10 judgements, of which everyone gives 4: two are their controls
-    assert document["people_needed"] == 15
+    # 6 items x 10 judgements, of which everyone gives at most 4: two are their controls
+    assert document["people_needed"] == 20
+    (fixed, _) = printed_json("plan", "core-color", "--limit", "6")["plans"]
+    assert (fixed["people"], fixed["simulated"]) == (20, True)
 
 
 def test_a_list_of_controls_with_a_byte_order_mark(tmp_path: Path) -> None:

@@ -205,14 +205,15 @@ def serve(
     # The port may be any free one, so that the addresses are known only when it is bound.
     def announce(addresses: ServerAddresses) -> None:
         from seesay.cli.output import out, print_json
+        from seesay.judge.planning import people_needed
 
-        people = opened.study.participants_needed
+        people = people_needed(opened.study)
         if as_json:
             print_json(asdict(addresses) | {"people_needed": people})
         elif not quiet:
             items = len(opened.study.measured)
             out.print(f"{opened.study.title}: {items} items in {addresses.where}")
-            out.print(options.people_needed(opened.study))
+            out.print(options.people_sentence(opened.study, people))
             out.print(f"Researcher's page: {addresses.researcher}")
             if addresses.password:
                 out.print(f"Its password, shown only once: {addresses.password}")

@@ -81,15 +81,16 @@ Options = Annotated[
 ]
 
 
-def people_needed(study: Study) -> str:
-    """Return how many people a study needs, in a sentence."""
+def people_sentence(study: Study, people: int) -> str:
+    """Return how many people a study needs (`planning.people_needed`), in a sentence."""
+    # Whoever leaves early or is excluded makes it more.
     quantifier = "At least" if study.design.allocation == "fixed" else "Up to"
     pages = quantity(study.max_pages, "page")
     # Of a participant's first page, which is as full as any; controls included.
     items = min(study.design.per_page, len(study.measured_for(1)))
     items += min(study.design.controls, len(study.controls_for(1)))
     return (
-        f"{quantifier} {quantity(study.participants_needed, 'person', 'people')} for "
+        f"{quantifier} {quantity(people, 'person', 'people')} for "
         f"{quantity(study.design.judgements, 'judgement')} of each item: {pages} of up to {items} "
         "items each."
     )

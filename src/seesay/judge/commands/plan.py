@@ -32,6 +32,7 @@ def preview(
     """Show a page of a study and how many participants it needs, without creating it."""
     options.require_extra()
     from seesay.cli.output import out, print_json, table
+    from seesay.judge.planning import people_needed
     from seesay.judge.study_builder import build_study
     from seesay.judge.web.pages import sample_page
 
@@ -51,6 +52,7 @@ def preview(
         icons=icons,
     )
     page = sample_page(study)
+    people = people_needed(study)
     if as_json:
         print_json(
             {
@@ -60,14 +62,14 @@ def preview(
                 "items": len(study.measured),
                 "controls": len(study.controls),
                 "judgements": len(study.measured) * study.design.judgements,
-                "people_needed": study.participants_needed,
+                "people_needed": people,
                 "bad_rows": list(map(str, study.bad_rows)),
                 "page": [{"item": entry.item.id, "control": entry.item.control} for entry in page],
             }
         )
         return
     out.print(f"{study.title} ({study.name}): {len(study.measured)} items.")
-    out.print(options.people_needed(study))
+    out.print(options.people_sentence(study, people))
     for row in study.bad_rows[:5]:
         out.print(f"Left out: {row}")
     rows = [(entry.place, entry.item.line, entry.item.control) for entry in page]
@@ -141,7 +143,7 @@ def plan(
                 design_plan.design,
                 f"{design_plan.judgements_per_item:.1f}",
                 design_plan.judgements,
-                design_plan.people,
+                f"{'' if design_plan.simulated else 'at least '}{design_plan.people}",
                 "–" if minutes is None else f"{minutes:.0f}",
                 "–" if cost is None else f"{cost:,.2f}",
             )
@@ -150,6 +152,9 @@ def plan(
         table(["design", ">per item", ">judgements", ">people", ">minutes each", ">cost"], rows)
     )
     text = (
+        "People: those who come one after another and complete their pages, until every item has "
+        "its judgements; nobody judges what is among their controls, so the last find little to "
+        "do. "
         f"Adaptive: from {plan.least} to {plan.most} judgements per item, until its 95 % interval "
         f"is at most {plan.width:g} wide, simulated with {plan.basis}."
     )

@@ -276,7 +276,7 @@ def agreement_report(
         items_judged=len(judged),
         judgements_per_item=len(counted) / len(judged) if judged else 0.0,
         agreement=coefficients,
-        remarks=remarks(judgements),
+        remarks=remarks(study, judgements, {participant.person for participant in excluded}),
     )
 
 

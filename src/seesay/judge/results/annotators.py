@@ -5,9 +5,10 @@ The columns are there to be looked at; none of them excludes anybody.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
 from itertools import groupby
-from math import isnan
+from math import ceil, isnan
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,10 @@ from seesay.quantities import quantity
 
 ANNOTATOR_COLUMNS = ("competence", "longest_run", "same_share", "fast_share", "hasty_answers")
 FEWEST_ANNOTATORS = 3
-"""Of two who disagree nobody can tell which of them is right: competence and label stay empty."""
+"""Of two who disagree nobody can tell which of them is right: competence and label stay empty.
+
+So few have to judge an item, too, for it to say anything about those who judged it.
+"""
 HASTY_SECONDS = 0.3
 """Nobody reads a question and answers it in less time than this."""
 _SMOOTHING = 0.5
@@ -31,8 +35,15 @@ _FAST = 1 / 3
 """An answer is fast that took less than this part of the item's median time."""
 
 
-def annotator_columns(study: Study, judgements: Sequence[Judgement]) -> dict[int, dict[str, Any]]:
+def annotator_columns(
+    study: Study,
+    judgements: Sequence[Judgement],
+    excluded: Container[int] = (),
+) -> dict[int, dict[str, Any]]:
     """Return `ANNOTATOR_COLUMNS` for each participant with a measured judgement.
+
+    `excluded`: the participants who do not count. They have no competence, and no part in that of
+    the others.
 
     `competence`: of labels the probability of a true one (Dawid & Skene 1979), of ratings the
     correlation with the mean of the others.
@@ -42,7 +53,9 @@ def annotator_columns(study: Study, judgements: Sequence[Judgement]) -> dict[int
     `hasty_answers`: how many took less than `HASTY_SECONDS`.
     """
     measured = [judgement for judgement in judgements if not judgement.item.control]
-    competence = _competence(study, measured)
+    competence = _competence(
+        study, [judgement for judgement in measured if judgement.person not in excluded]
+    )
     item_seconds = {item: median_seconds(group) for item, group in by_item(measured).items()}
     columns: dict[int, dict[str, Any]] = {}
     for person, group in by_participant(measured).items():
@@ -94,16 +107,16 @@ def estimated_labels(
     return estimates
 
 
-def remarks(judgements: Sequence[Judgement]) -> tuple[str, ...]:
+def remarks(
+    study: Study,
+    judgements: Sequence[Judgement],
+    excluded: Container[int] = (),
+) -> tuple[str, ...]:
     """Return what a reader of the results has to know about them, in sentences."""
     measured = [judgement for judgement in judgements if not judgement.item.control]
     people = by_participant(measured)
-    sentences = []
-    if 0 < len(people) < FEWEST_ANNOTATORS:
-        sentences.append(
-            f"Competence and estimated labels stay empty: they take {FEWEST_ANNOTATORS} people, "
-            f"and {quantity(len(people), 'person', 'people')} answered."
-        )
+    counted = [judgement for judgement in measured if judgement.person not in excluded]
+    sentences = [*_empty_estimates(study, counted)]
     hasty = {}
     for person, group in people.items():
         count = sum(judgement.seconds < HASTY_SECONDS for judgement in group)
@@ -116,6 +129,38 @@ def remarks(judgements: Sequence[Judgement]) -> tuple[str, ...]:
             "--seconds-below is given."
         )
     return tuple(sentences)
+
+
+def _empty_estimates(study: Study, counted: Sequence[Judgement]) -> list[str]:
+    """Return for whom and what nothing can be estimated, and why."""
+    people = {judgement.person for judgement in counted}
+    if not people:
+        return []
+    empty = "Competence and estimated labels stay empty"
+    if len(people) < FEWEST_ANNOTATORS:
+        count = quantity(len(people), "person counts", "people count")
+        return [f"{empty}: they take {FEWEST_ANNOTATORS} people, and {count}."]
+    if study.kind == "rating":
+        return []
+    if _model_labels(study) > _MAX_LABELS:
+        return [f"{empty}: they take at most {_MAX_LABELS} labels."]
+    answers = _shared_answers(study, counted)
+    unit = "answers" if study.kind == "choice" else "options ticked or not"
+    needs = (
+        f"they take {FEWEST_ANNOTATORS} judgements that count of an item, and of each person at "
+        f"least {_fewest_answers(study)} {unit} on such items"
+    )
+    if not answers:
+        return [f"{empty}: {needs}."]
+    items = {judgement.item.id for judgement in counted}
+    items_without = items - {item for (item, _), _, _ in answers}
+    people_without = people - {person for _, person, _ in answers}
+    if not items_without and not people_without:
+        return []
+    return [
+        f"Estimated labels stay empty for {len(items_without)} of {len(items)} judged items, and "
+        f"competence for {len(people_without)} of {len(people)} people who count: {needs}."
+    ]
 
 
 def _competence(study: Study, judgements: Sequence[Judgement]) -> Mapping[int, float]:
@@ -131,43 +176,83 @@ def _competence(study: Study, judgements: Sequence[Judgement]) -> Mapping[int, f
     return {person: float(model.competence[row]) for person, row in people.items()}
 
 
-Fit = tuple[DawidSkene, dict[tuple[str, str | None], int], dict[int, int]]
-"""The model, its rows by item and option (None: one label per item), and its annotators."""
+ItemKey = tuple[str, str | None]
+"""An item, and its option where several may be named."""
+Answer = tuple[ItemKey, int, int]
+"""What was judged, by whom, and the number of the label."""
+Fit = tuple[DawidSkene, dict[ItemKey, int], dict[int, int]]
+"""The model, its rows by what was judged, and its annotators."""
 
 
 def _fit(study: Study, judgements: Sequence[Judgement]) -> Fit | None:
-    """Return the model of a study's labels.
-
-    Where several may be named, each option of an item is a question: named or not.
-    """
-    names_one = study.kind == "choice"
-    labels = _labels(study)
-    if len(labels if names_one else study.measured[0].names) > _MAX_LABELS:
+    """Return the model of a study's labels, of the answers that can be estimated from."""
+    if _model_labels(study) > _MAX_LABELS:
+        return None
+    answers = _shared_answers(study, judgements)
+    if not answers:
         return None
     # Whatever comes first gets the next row of the model.
-    items: dict[tuple[str, str | None], int] = {}
+    items: dict[ItemKey, int] = {}
     people: dict[int, int] = {}
-    rows: list[tuple[int, int, int]] = []
-    for judgement in judgements:
-        person = people.setdefault(judgement.person, len(people))
-        if names_one:
-            row = items.setdefault((judgement.item.id, None), len(items))
-            rows.append((row, person, labels.index(judgement.labels[0])))
-            continue
-        for option in judgement.item.names:
-            row = items.setdefault((judgement.item.id, option), len(items))
-            rows.append((row, person, int(option in judgement.labels)))
-    if len(people) < FEWEST_ANNOTATORS:
-        return None
+    rows = []
+    for item_key, number, label in answers:
+        row = items.setdefault(item_key, len(items))
+        rows.append((row, people.setdefault(number, len(people)), label))
     item, annotator, answer = np.array(rows, dtype=np.int64).T
-    model = dawid_skene(
-        item,
-        annotator,
-        answer,
-        labels=len(labels) if names_one else 2,
-        smoothing=_SMOOTHING,
-    )
+    labels = len(_labels(study)) if study.kind == "choice" else 2
+    model = dawid_skene(item, annotator, answer, labels=labels, smoothing=_SMOOTHING)
     return model, items, people
+
+
+def _shared_answers(study: Study, judgements: Sequence[Judgement]) -> list[Answer]:
+    """Return the answers from which the model can be estimated: item, person and label.
+
+    Of an item that fewer than `FEWEST_ANNOTATORS` judged, no model tells who is right. Of a person
+    with fewer answers than the smoothing adds, it would tell the smoothing. Without the ones there
+    are fewer of the others, until all that remain have enough.
+    """
+    answers = _model_answers(study, judgements)
+    fewest = _fewest_answers(study)
+    while True:
+        per_item = Counter(item for item, _, _ in answers)
+        per_person = Counter(person for _, person, _ in answers)
+        enough = [
+            answer
+            for answer in answers
+            if per_item[answer[0]] >= FEWEST_ANNOTATORS and per_person[answer[1]] >= fewest
+        ]
+        if len(enough) == len(answers):
+            return answers
+        answers = enough
+
+
+def _model_answers(study: Study, judgements: Sequence[Judgement]) -> list[Answer]:
+    """Return the answers as the model takes them.
+
+    Where several labels may be named, each option of an item is a question: named or not.
+    """
+    if study.kind == "choice":
+        index = {label: number for number, label in enumerate(_labels(study))}
+        return [
+            ((judgement.item.id, None), judgement.person, index[judgement.labels[0]])
+            for judgement in judgements
+        ]
+    return [
+        ((judgement.item.id, option), judgement.person, int(option in judgement.labels))
+        for judgement in judgements
+        for option in judgement.item.names
+    ]
+
+
+def _fewest_answers(study: Study) -> int:
+    """Return how many answers the smoothing adds to a person's."""
+    labels = len(_labels(study)) if study.kind == "choice" else 2
+    return ceil(_SMOOTHING * labels**2)
+
+
+def _model_labels(study: Study) -> int:
+    """Return how many labels an item may be given."""
+    return len(_labels(study) if study.kind == "choice" else study.measured[0].names)
 
 
 def _labels(study: Study) -> Sequence[str]:

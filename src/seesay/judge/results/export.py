@@ -95,7 +95,8 @@ def export_answers(  # noqa: PLR0913
     coefficients = agreement_coefficients(study, counted, resamples=min(resamples, 2000), seed=seed)
     report = agreement_report(study, judgements, counted, excluded, criteria, coefficients)
     report = report.model_copy(update={"remarks": (*answers.notes, *report.remarks)})
-    columns = annotator_columns(study, judgements)
+    excluded_persons = {participant.person for participant in excluded}
+    columns = annotator_columns(study, judgements, excluded_persons)
     tables = {
         "items": item_table,
         "judgements": judgement_rows(study, judgements, excluded),

@@ -236,16 +236,7 @@ def create_study(database: Database, study: Study) -> Study:
         set_setting(tx, "secret", secrets.token_hex(32))
         set_setting(tx, "join", secrets.token_urlsafe(24))
         set_setting(tx, "state", "open")
-        # Places decide between items that are equally often judged.
-        places = study.rng("order").sample(range(len(study.items)), len(study.items))
-        tx.insert(
-            "item",
-            ("id", "base", "place", "control"),
-            [
-                (item.id, item.base, place, item.control)
-                for item, place in zip(study.items, places, strict=True)
-            ],
-        )
+        insert_items(tx, study)
         return study
 
     existing = database.submit(work).result()
@@ -255,6 +246,20 @@ def create_study(database: Database, study: Study) -> Study:
             "another --study."
         )
     return existing
+
+
+def insert_items(tx: Transaction, study: Study) -> None:
+    """Write the items of a new study."""
+    # Places decide between items that are equally often judged.
+    places = study.rng("order").sample(range(len(study.items)), len(study.items))
+    tx.insert(
+        "item",
+        ("id", "base", "place", "control"),
+        [
+            (item.id, item.base, place, item.control)
+            for item, place in zip(study.items, places, strict=True)
+        ],
+    )
 
 
 def _read(tx: Transaction) -> Study | None:

@@ -28,4 +28,5 @@ BRIER = mean_metric(
     "certainty of a wrong one.",
     brier,
     lower_is_better=True,
+    most=2.0,
 )

@@ -7,6 +7,7 @@ Each measure is defined on the questions that have such an answer and counts for
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -89,6 +90,7 @@ def _pull_metrics(source: str, question: str) -> tuple[Metric[ScoredItems], Metr
             "is asked.",
             lambda items: pull_log_odds(items, source),
             lower_is_better=True,
+            most=math.inf,
         ),
     )
 

@@ -207,7 +207,7 @@ def test_a_run_is_compared_with_the_best_of_those_that_it_shares_questions_with(
         answered("alike", [True] * 4, edition="2028-01"),
     ]
     assert [(c.a, c.b) for c in compare(runs, resamples=100)] == [
-        ("good · edition 2027-01", "best · edition none"),
+        ("good · edition 2027-01", "best"),
         ("apart · edition 2028-01", "alike · edition 2028-01"),
     ]
 

@@ -200,7 +200,6 @@ def mean_metric(
     whole_vocabulary: bool = False,
     lower_is_better: bool = False,
     guess: Callable[[Data], FloatArray] | None = None,
-    most: float = 1.0,
 ) -> Metric[Data]:
     """Return a metric that is a mean over items, `undefined` over none.
 
@@ -224,7 +223,6 @@ def mean_metric(
         lower_is_better,
         guess,
         is_mean=True,
-        most=most,
     )
 
 

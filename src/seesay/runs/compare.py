@@ -66,9 +66,9 @@ def compare(
     They are compared by each metric of the task, or by its headline alone.
 
     The reference is `b`, so that a difference says how far a run is above it; two runs stay in the
-    order given, a baseline last. A pair that cannot be compared is logged unless `quiet`. With `strict`, having
-    nothing to compare is an error, and runs of several editions of a task are compared with one
-    another. p-values are corrected (Holm) for all the comparisons of a task.
+    order given, a baseline last. A pair that cannot be compared is logged unless `quiet`. With
+    `strict`, having nothing to compare is an error, and runs of several editions of a task are
+    compared with one another. p-values are corrected (Holm) for all the comparisons of a task.
     """
     tasks = _label_by_task(runs, across_editions=strict)
     if against is not None and not any(_called(members, against) for members in tasks):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -123,7 +123,7 @@ def _measurement(
     """Return the metric with its scores; without `sigma` it is plain CIDEr."""
     meaning = "Similarity of n-grams to the references, rare ones weighing more."
     scores = partial(_scores, frequency=frequency, sigma=sigma)
-    metric = mean_metric(name, meaning, scores, undefined=0.0, most=MOST)
+    metric = replace(mean_metric(name, meaning, scores, undefined=0.0), most=MOST)
     return Measurement(metric, metric.stats(corpus))
 
 

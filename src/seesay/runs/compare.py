@@ -372,7 +372,8 @@ def _compare_pair(a: LabelledRun, b: LabelledRun, samples: _Samples) -> list[Com
 
 def _are_comparable(a: LabelledRun, b: LabelledRun) -> bool:
     """Whether two runs can be compared."""
-    (run_a, _), (run_b, _) = a, b
+    run_a, _ = a
+    run_b, _ = b
     # most were asked the same
     if run_a.task is run_b.task:
         return True
@@ -386,7 +387,8 @@ def _are_comparable(a: LabelledRun, b: LabelledRun) -> bool:
 def _questions_in_common(a: LabelledRun, b: LabelledRun) -> tuple[list[Question], list[str]]:
     """Return the questions that both runs were asked and the names of their templates, or refuse
     two runs that cannot be compared."""
-    (run_a, label_a), (run_b, label_b) = a, b
+    run_a, label_a = a
+    run_b, label_b = b
     questions, templates = shared(run_a.task, run_a.answers, run_b.answers)
     # runs that were asked the same share one task in memory; others may differ under equal ids
     if run_a.task is not run_b.task:
@@ -404,7 +406,8 @@ def _questions_in_common(a: LabelledRun, b: LabelledRun) -> tuple[list[Question]
 
 def _text_only_reason(a: LabelledRun, b: LabelledRun) -> str:
     """Return why samples of one edition share no question, if it is that one has no picture."""
-    (run_a, _), (run_b, _) = a, b
+    run_a, _ = a
+    run_b, _ = b
     is_sample = run_a.manifest.limit is not None or run_b.manifest.limit is not None
     text_only = [label for run, label in (a, b) if not _has_pictures(run)]
     if run_a.task.edition != run_b.task.edition or not is_sample or len(text_only) != 1:

@@ -128,12 +128,14 @@ class Results:
         strict: bool = False,
         all_seeds: bool = False,
         headline_only: bool = False,
+        quiet: bool = False,
     ) -> list[Comparison]:
         """Paired tests of each run of a task with its best, with the model `against`, or of every
         pair.
 
         By every metric, or by the headline's alone. With `strict`, having nothing to compare is an
-        error. Of a probe trained with several seeds, the first is taken.
+        error; pairs that cannot be compared are logged unless `quiet`. Of a probe trained with
+        several seeds, the first is taken.
         """
         ask.validate_resampling(seed, resamples)
         # the seeds of one probe are no rivals: to compare them would only cost other tests power
@@ -146,6 +148,7 @@ class Results:
             seed=seed,
             strict=strict,
             headline_only=headline_only,
+            quiet=quiet,
         )
 
     def sliced(self, tags: str | Sequence[str]) -> Results:

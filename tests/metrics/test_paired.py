@@ -155,6 +155,31 @@ def test_a_real_difference_is_found(name: str) -> None:
     assert paired_bootstrap(a, b, Resamples(np.arange(120) // 2, 2000), get(name).value).p < 0.01
 
 
+def test_shares_are_no_farther_apart_than_can_be() -> None:
+    """What widens an interval of three objects must not lead beyond a difference of one."""
+    a, b = means(np.array([[1.0, 0.0, 0.0]])), means(np.array([[0.0, 1.0, 0.0]]))
+    draw = Resamples(np.arange(3), 500)
+    shares = paired_bootstrap(a, b, draw, weighted_mean)
+    assert (shares.difference, shares.low, shares.high) == (0, -1, 1)
+    endless = paired_bootstrap(a, b, draw, weighted_mean, most=np.inf)
+    assert endless.low < -1
+    assert endless.high > 1
+    assert shares.p == endless.p
+
+
+def test_figures_below_zero_may_be_farther_apart_than_the_largest() -> None:
+    a, b = means(np.array([[1.0, -1.0, 0.5]])), means(np.array([[-1.0, 1.0, -0.5]]))
+    signed = paired_bootstrap(a, b, Resamples(np.arange(3), 500), weighted_mean)
+    assert signed.low < -1
+    assert signed.high > 1
+
+
+def test_equal_figures_without_a_largest_value_have_finite_ends() -> None:
+    same = means(np.array([[2.0, 2.0, 2.0]]))
+    ours = paired_bootstrap(same, same, Resamples(np.arange(3), 50), weighted_mean, most=np.inf)
+    assert -1 < ours.low < 0 < ours.high < 1
+
+
 def test_undefined_figures_have_no_p_value() -> None:
     a, b = means(np.ones((1, 4))), means(np.zeros((1, 4)))
     nothing = np.zeros(4, dtype=np.bool_)

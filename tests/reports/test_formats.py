@@ -191,7 +191,7 @@ def test_too_few_objects_are_marked_in_every_format() -> None:
     enough = [run(task(), "a-model")]
     for name, mark in (("markdown", "0.462†"), ("latex", "0.462$\\dagger$")):
         assert mark in as_text(name, few, [])
-        assert "Fewer than 10 objects" in as_text(name, few, [])
+        assert "Fewer than 10 objects (n counts questions)" in as_text(name, few, [])
         assert "Fewer than" not in as_text(name, enough, [])
     for row in csv.DictReader(io.StringIO(as_text("csv", few, []))):
         assert (row["objects"], row["too_few"]) == ("3", "True")

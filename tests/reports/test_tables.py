@@ -138,7 +138,7 @@ def test_many_models_with_one_reference_have_a_line_each() -> None:
 def test_too_few_objects_are_marked_and_explained() -> None:
     marked = printed(overview([run(task(), too_few=True)]))
     assert "0.362–0.462†" in marked[2]
-    assert "† Fewer than 10 objects: too few" in " ".join(marked)
+    assert "† Fewer than 10 objects (n counts questions): too few" in " ".join(marked)
     assert not any("†" in line for line in printed(overview([run(task())])))
     nested = replace(task(), nested_by="question_type")
     questions = [replace(q, tags={"question_type": "here"}) for q in nested.questions]

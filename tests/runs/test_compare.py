@@ -182,6 +182,77 @@ def test_always_right_against_never_right_is_not_certain() -> None:
     assert comparison.low == pytest.approx(wilson, abs=1e-6)
 
 
+def test_runs_that_share_nothing_with_the_best_have_a_best_of_their_own(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    best = answered("best", [True] * 6)
+    rivals = [
+        answered("a", [True, False, False], edition="2027-01"),
+        answered("b", [True, True, False], edition="2027-01"),
+    ]
+    for runs in ([best, *rivals], [*rivals, best]):
+        caplog.clear()
+        (comparison,) = compare(runs, resamples=100)
+        assert (comparison.a, comparison.b) == ("a · edition 2027-01", "b · edition 2027-01")
+        # only the best one is compared with none
+        assert caplog.text.count("share no question of 'known'") == 1
+
+
+def test_a_run_is_compared_with_the_best_of_those_that_it_shares_questions_with() -> None:
+    """The anchors of an edition are the questions that two models of editions share."""
+    runs = [
+        answered("best", [True] * 30),
+        answered("good", ANCHORS_A, edition="2027-01", anchors=8),
+        answered("apart", [False] * 4, edition="2028-01"),
+        answered("alike", [True] * 4, edition="2028-01"),
+    ]
+    assert [(c.a, c.b) for c in compare(runs, resamples=100)] == [
+        ("good · edition 2027-01", "best"),
+        ("apart · edition 2028-01", "alike · edition 2028-01"),
+    ]
+
+
+def test_the_best_is_shown_next_to_a_run_that_only_a_worse_one_shares_questions_with() -> None:
+    first = answered("first", [True] * 3)
+    middle = answered("middle", [True, False, False] * 2)
+    last = answered("last", [False] * 6)
+    # the last three questions of the middle one
+    apart = replace(last, task=replace(last.task, questions=last.task.questions[3:]))
+    apart = replace(apart, answers=AnswerTable.of(list(last.answers)[3:]))
+    pairs = [(c.a, c.b) for c in compare([first, middle, apart], resamples=100)]
+    assert pairs == [("first", "middle"), ("last", "middle")]
+
+
+def with_picture(question: Question) -> Question:
+    """The same question about a picture."""
+    return replace(question, picture="a.png")
+
+
+def test_a_text_only_model_shares_more_of_a_larger_sample(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    text_only = answered("text", [True] * 3)
+    seeing = answered("seeing", [True] * 6)
+    of_others = tuple(with_picture(question) for question in seeing.task.questions[3:])
+    seeing = replace(
+        seeing,
+        task=replace(seeing.task, questions=of_others),
+        answers=AnswerTable.of(list(seeing.answers)[3:]),
+    )
+    with pytest.raises(UserError) as whole:
+        compare([text_only, seeing])
+    assert str(whole.value).endswith("of 'known' and are not compared.")
+    limited = replace(seeing, manifest=seeing.manifest.model_copy(update={"limit": 3}))
+    reason = "not compared: text is asked only questions without a picture, of which a larger"
+    with pytest.raises(UserError, match=reason):
+        compare([text_only, limited])
+    compare([text_only, limited], strict=False)
+    assert caplog.text.count(reason) == 1
+    caplog.clear()
+    compare([text_only, limited], strict=False, quiet=True)
+    assert not caplog.text
+
+
 def test_different_wordings_are_refused() -> None:
     a, b = answered("a", [True]), answered("b", [True])
     reworded = replace(b, task=replace(b.task, templates=(Template("is", "It was [MASK]."),)))

@@ -87,7 +87,11 @@ def test_a_large_difference_takes_few_questions(tmp_path: Path) -> None:
     assert "knows 9 is ahead of knows 3 by 0." in sentence
     assert f"on all of its questions (accuracy, difference {settlement.low:+.3f}" in sentence
     assert f"Asked {settlement.asked} of 400 prompts" in sentence
-    assert decide(worse, better, tmp_path).verdict == "b"
+    turned = decide(worse, better, tmp_path)
+    assert turned.verdict == "b"
+    # who is named first has no part in it: the interval is that of the one ahead
+    assert -turned.high > 0
+    assert f"difference {-turned.high:+.3f} to {-turned.low:+.3f}, 95 %" in str(turned)
 
 
 def test_models_that_answer_alike_are_alike_within_the_margin(tmp_path: Path) -> None:

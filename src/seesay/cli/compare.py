@@ -67,7 +67,7 @@ def compare(
 
     Examples:
         seesay compare runs --all-pairs
-        seesay compare runs/smollm2 runs/baseline_majority --plan
+        seesay compare runs/smollm2 runs/baseline_majority-* --plan
         seesay compare a.eval samples_b.jsonl --cluster object
     """
     from seesay import api

@@ -671,7 +671,8 @@ def _show(
     everything = results.with_folder(output)
     page_comparisons = comparisons
     if len(everything.runs) > len(results.runs):
-        page_comparisons = everything.compare(resamples=resamples, seed=seed)
+        # what cannot be compared among the runs of this call is logged above
+        page_comparisons = everything.compare(resamples=resamples, seed=seed, quiet=True)
     everything.save_report(target, page_comparisons)
     seed_summaries = [row for row in over_seeds(results.runs) if row.seeds > 1]
     if seed_summaries:

@@ -128,7 +128,7 @@ class Metric(Generic[Data]):
     expected value of each item under a random order of its labels, where that differs from the
     value under equal scores. `is_mean`: the value is a weighted mean over items, the weight being
     the second statistic. `signed`: the value is a difference of shares, from -1 to 1.
-    `most` is the largest value that there can be.
+    `most` is the largest value that there can be, infinite where there is none.
     `across_questions`: scores of different questions are compared, which means something only where
     an option's score does not depend on the other options.
     """

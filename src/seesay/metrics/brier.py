@@ -3,6 +3,8 @@ and summed over the options. 0 is best, 2 is certainty of a wrong answer."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from seesay.metrics.base import FloatArray, ScoredItems, mean_metric
@@ -22,10 +24,13 @@ def brier(items: ScoredItems) -> FloatArray:
     return np.asarray(((items.probabilities - gold) ** 2).sum(axis=1))
 
 
-BRIER = mean_metric(
-    "brier",
-    "Squared distance of the options' probabilities from the right answer: 0 is best, 2 is "
-    "certainty of a wrong one.",
-    brier,
-    lower_is_better=True,
+BRIER = replace(
+    mean_metric(
+        "brier",
+        "Squared distance of the options' probabilities from the right answer: 0 is best, 2 is "
+        "certainty of a wrong one.",
+        brier,
+        lower_is_better=True,
+    ),
+    most=2.0,
 )

@@ -7,6 +7,7 @@ classic for right and wrong.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -87,7 +88,7 @@ def difference(
     Each is given as it is and under the same resamples of so many objects; on those that are
     `differing` the two figures differ. `widening` is the ratio by which differences are too close
     together because objects share things; where they share none, that of so few objects takes its
-    place.
+    place. Figures from 0 to `most` are no farther apart than `most`, however wide the interval.
     """
     value_a, resampled_a = a
     value_b, resampled_b = b
@@ -96,6 +97,12 @@ def difference(
     ratio = widening if widening > 1 else _few_objects_ratio(objects, differing)
     differences = point + ratio * (resampled_a - resampled_b - point)
     between = _not_certain(summarise(point, differences), objects, most)
+    if (
+        not np.isnan(between.low)
+        and _is_within(resampled_a, most)
+        and _is_within(resampled_b, most)
+    ):
+        between = Interval(point, max(between.low, -most), min(between.high, most))
     defined = differences[~np.isnan(differences)]
     below = int((defined <= _NOISE).sum())
     above = int((defined >= -_NOISE).sum())
@@ -110,6 +117,11 @@ def difference(
         between.high,
         p,
     )
+
+
+def _is_within(resampled: FloatArray, most: float) -> bool:
+    """Whether a figure is from 0 to `most` in every resample, as it is not where it is signed."""
+    return bool(np.nanmin(resampled) >= 0 and np.nanmax(resampled) <= most)
 
 
 def _few_objects_ratio(objects: int, differing: int) -> float:
@@ -128,8 +140,10 @@ def _not_certain(between: Interval, objects: int, most: float) -> Interval:
 
     Where one model is always right and the other never, it is Wilson's interval of a share of 1.
     Where they differ equally on every object, as two that answer alike, objects that were not seen
-    may differ in either direction.
+    may differ in either direction. A figure without a largest value is doubted as a share is.
     """
+    if math.isinf(most):
+        most = 1.0
     if abs(between.value) == most:
         inner = between.value * wilson(1.0, objects)[0]
         low = min(inner, between.value)

@@ -81,7 +81,7 @@ def contrasts(run: Run) -> list[Contrast]:
         contrast = Contrast(
             a=Slice.of(first),
             b=Slice.of(second),
-            between=paired_bootstrap(a, b, draw, metric.value),
+            between=paired_bootstrap(a, b, draw, metric.value, most=metric.most),
             p=sign_flip(
                 a,
                 b,

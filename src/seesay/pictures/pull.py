@@ -7,6 +7,7 @@ Each measure is defined on the questions that have such an answer and counts for
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -83,12 +84,15 @@ def _pull_metrics(source: str, question: str) -> tuple[Metric[ScoredItems], Metr
             binary=True,
             lower_is_better=True,
         ),
-        mean_metric(
-            f"{source}_log_odds",
-            f"The log-odds of what the {source} suggests against what is right, where {question} "
-            "is asked.",
-            lambda items: pull_log_odds(items, source),
-            lower_is_better=True,
+        replace(
+            mean_metric(
+                f"{source}_log_odds",
+                f"The log-odds of what the {source} suggests against what is right, where "
+                f"{question} is asked.",
+                lambda items: pull_log_odds(items, source),
+                lower_is_better=True,
+            ),
+            most=math.inf,
         ),
     )
 

@@ -56,15 +56,19 @@ def compare(
     seed: int = 0,
     strict: bool = True,
     headline_only: bool = False,
+    quiet: bool = False,
 ) -> list[Comparison]:
     """Compare each run with the best one of its task or with the model `against`, or every pair.
+
+    A run that shares no question with the best one is compared with the best of those that it
+    shares some with.
 
     They are compared by each metric of the task, or by its headline alone.
 
     The reference is `b`, so that a difference says how far a run is above it; two runs stay in the
-    order given, a baseline last. A pair that cannot be compared is logged. With `strict`, having
-    nothing to compare is an error, and runs of several editions of a task are compared with one
-    another. p-values are corrected (Holm) for all the comparisons of a task.
+    order given, a baseline last. A pair that cannot be compared is logged unless `quiet`. With
+    `strict`, having nothing to compare is an error, and runs of several editions of a task are
+    compared with one another. p-values are corrected (Holm) for all the comparisons of a task.
     """
     tasks = _label_by_task(runs, across_editions=strict)
     if against is not None and not any(_called(members, against) for members in tasks):
@@ -91,7 +95,7 @@ def compare(
         if skipped:
             raise skipped[0]
         raise UserError("No two of these runs share a task: there is nothing to compare.")
-    for reason in skipped:
+    for reason in skipped if not quiet else ():
         log.warning("%s", reason)
     return comparisons
 
@@ -174,39 +178,63 @@ def _pairs(
     if len(members) < 2:
         return
     if against is None:
-        reference = _best(members, samples)
-    else:
-        matching = _called(members, against)
-        task = members[0][0].task.name
-        if len(matching) > 1:
-            labels = ", ".join(f"'{label}'" for _, label in matching)
-            raise UserError(f"Several runs of '{task}' are of '{against}': say which, {labels}.")
-        if not matching:
-            log.warning(
-                "'%s' has no run of '%s': its runs are not compared.",
-                against,
-                task,
-            )
-            return
-        (reference,) = matching
+        yield from _pairs_with_best(members, samples)
+        return
+    matching = _called(members, against)
+    task = members[0][0].task.name
+    if len(matching) > 1:
+        labels = ", ".join(f"'{label}'" for _, label in matching)
+        raise UserError(f"Several runs of '{task}' are of '{against}': say which, {labels}.")
+    if not matching:
+        log.warning(
+            "'%s' has no run of '%s': its runs are not compared.",
+            against,
+            task,
+        )
+        return
+    (reference,) = matching
     for member in members:
         if member is not reference:
             yield member, reference
 
 
-def _best(members: Sequence[LabelledRun], samples: _Samples) -> LabelledRun:
-    """Return the run with the best headline figure, among those that asked the most questions."""
-    most = max(len(run.task.questions) for run, _ in members)
+def _pairs_with_best(
+    members: Sequence[LabelledRun],
+    samples: _Samples,
+) -> Iterator[tuple[LabelledRun, LabelledRun]]:
+    """Yield each run with the best one that it can be compared with.
+
+    One that can be compared with none is paired with the best of all: comparing them says why not.
+    """
+    ranked = _rank(members, samples)
+    pairs = set()
+    for place, member in enumerate(members):
+        others = [other for other in ranked if other != place]
+        reference = next(
+            (other for other in others if _are_comparable(member, members[other])),
+            others[0],
+        )
+        # the best of several has a worse one for its reference: that pair, turned round
+        better, worse = sorted((place, reference), key=ranked.index)
+        pairs.add((worse, better))
+    for worse, better in sorted(pairs):
+        yield members[worse], members[better]
+
+
+def _rank(members: Sequence[LabelledRun], samples: _Samples) -> list[int]:
+    """Return the places of the runs: those that asked the most questions first, and of these the
+    one with the best headline figure."""
     first, _ = members[0]
     metric = metrics.get(first.task.metrics[0])
     sign = -1 if metric.lower_is_better else 1
 
-    def headline(member: LabelledRun) -> float:
-        run, _ = member
+    def rank(place: int) -> tuple[int, float]:
+        run, _ = members[place]
         task = run.task
         # a run of fewer questions may have had the easier ones
-        if metric.name not in task.metrics or len(task.questions) < most:
-            return -math.inf
+        size = len(task.questions)
+        if metric.name not in task.metrics:
+            return size, -math.inf
         sample = samples.of(
             task,
             task.questions,
@@ -215,10 +243,11 @@ def _best(members: Sequence[LabelledRun], samples: _Samples) -> LabelledRun:
         sums = sample.stats(run)[metric.name].sum(axis=1)
         value = float(metric.value(sums).mean())
         if math.isnan(value):
-            return -math.inf
-        return sign * value
+            return size, -math.inf
+        return size, sign * value
 
-    return max(members, key=headline)
+    # where runs are equal, the first stays the first
+    return sorted(range(len(members)), key=rank, reverse=True)
 
 
 class _Samples:
@@ -321,26 +350,12 @@ class _Sample:
 
 def _compare_pair(a: LabelledRun, b: LabelledRun, samples: _Samples) -> list[Comparison]:
     """Compare two runs by every metric that both have, on the questions that both were asked."""
-    run_a, label_a = a
-    run_b, label_b = b
-    questions, templates = shared(
-        run_a.task,
-        run_a.answers,
-        run_b.answers,
-    )
-    # runs that were asked the same share one task in memory; others may differ under equal ids
-    if run_a.task is not run_b.task:
-        questions_b = {question.id: question for question in run_b.task.questions}
-        questions = [q for q in questions if same_question(q, questions_b[q.id])]
-    if not questions:
-        raise UserError(
-            f"{label_a} and {label_b} share no question of '{run_a.task.series}' and are not "
-            "compared."
-        )
+    run_a, _ = a
+    run_b, _ = b
+    questions, templates = _questions_in_common(a, b)
     task = run_a.task
     anchors = None
     if task.edition != run_b.task.edition:
-        _refuse_same_model(a, b)
         task = replace(task, name=task.series)
         anchors = len(questions)
         questions = _with_others(questions, run_a, run_b)
@@ -353,6 +368,59 @@ def _compare_pair(a: LabelledRun, b: LabelledRun, samples: _Samples) -> list[Com
         if anchors is None or metric.is_mean:
             comparisons += _compare_metric(metric, a, b, sample, samples, anchors)
     return comparisons
+
+
+def _are_comparable(a: LabelledRun, b: LabelledRun) -> bool:
+    """Whether two runs can be compared."""
+    run_a, _ = a
+    run_b, _ = b
+    # most were asked the same
+    if run_a.task is run_b.task:
+        return True
+    try:
+        _questions_in_common(a, b)
+    except UserError:
+        return False
+    return True
+
+
+def _questions_in_common(a: LabelledRun, b: LabelledRun) -> tuple[list[Question], list[str]]:
+    """Return the questions that both runs were asked and the names of their templates, or refuse
+    two runs that cannot be compared."""
+    run_a, label_a = a
+    run_b, label_b = b
+    questions, templates = shared(run_a.task, run_a.answers, run_b.answers)
+    # runs that were asked the same share one task in memory; others may differ under equal ids
+    if run_a.task is not run_b.task:
+        questions_b = {question.id: question for question in run_b.task.questions}
+        questions = [q for q in questions if same_question(q, questions_b[q.id])]
+    if not questions:
+        raise UserError(
+            f"{label_a} and {label_b} share no question of '{run_a.task.series}' and are not "
+            f"compared{_text_only_reason(a, b)}."
+        )
+    if run_a.task.edition != run_b.task.edition:
+        _refuse_same_model(a, b)
+    return questions, templates
+
+
+def _text_only_reason(a: LabelledRun, b: LabelledRun) -> str:
+    """Return why samples of one edition share no question, if it is that one has no picture."""
+    run_a, _ = a
+    run_b, _ = b
+    is_sample = run_a.manifest.limit is not None or run_b.manifest.limit is not None
+    text_only = [label for run, label in (a, b) if not _has_pictures(run)]
+    if run_a.task.edition != run_b.task.edition or not is_sample or len(text_only) != 1:
+        return ""
+    return (
+        f": {text_only[0]} is asked only questions without a picture, of which a larger --limit "
+        "makes them share more"
+    )
+
+
+def _has_pictures(run: Run) -> bool:
+    """Whether any question of a run is about a picture."""
+    return any(question.picture for question in run.task.questions)
 
 
 def _refuse_same_model(a: LabelledRun, b: LabelledRun) -> None:
@@ -430,6 +498,7 @@ def _compare_metric(
             objects=objects,
             differing=sample.draw.count_objects(sums_a - sums_b),
             widening=widening,
+            most=metric.most,
         )
         # not defined for one of the two
         if math.isnan(between.difference) or math.isnan(between.low):

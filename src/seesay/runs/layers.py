@@ -311,7 +311,13 @@ def layer_figures(
         )
         if len(stats) > 1:
             # on the same draws
-            between = paired_bootstrap(stats[0][place], stats[1][place], resamples, metric.value)
+            between = paired_bootstrap(
+                stats[0][place],
+                stats[1][place],
+                resamples,
+                metric.value,
+                most=metric.most,
+            )
             figure = replace(
                 figure,
                 control=between.value_b,

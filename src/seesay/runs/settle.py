@@ -99,6 +99,10 @@ class Settlement(Document):
     def __str__(self) -> str:
         where = self.task if self.slice is None else f"{self.task} ({self.slice})"
         distance = abs(self.difference)
+        low, high = self.low, self.high
+        # the difference is that of whoever is ahead: it has the sign of the distance
+        if self.verdict == "b":
+            low, high = -high, -low
         verdicts = {
             "a": f"{self.a} is ahead of {self.b} by {distance:.3f}",
             "b": f"{self.b} is ahead of {self.a} by {distance:.3f}",
@@ -107,7 +111,7 @@ class Settlement(Document):
         saved = self.prompts - self.asked
         text = (
             f"{where}: {verdicts[self.verdict]} on all of its questions ({self.metric}, difference "
-            f"{self.low:+.3f} to {self.high:+.3f}, 95 % whenever one stops). Asked "
+            f"{low:+.3f} to {high:+.3f}, 95 % whenever one stops). Asked "
             f"{self.asked:,} of {quantity(self.prompts, 'prompt')}, saved {saved:,} "
             f"({saved / self.prompts:.0%})."
         )

@@ -382,7 +382,7 @@ def test_a_headline_that_is_not_registered_is_shown() -> None:
 def test_too_few_objects_are_marked_and_explained() -> None:
     few = run(task(), too_few=True)
     page = render([few], [comparison(too_few=True)])
-    assert "† Fewer than 10 objects: too few" in page
+    assert "† Fewer than 10 objects (n counts questions): too few" in page
     assert "0.362–0.462†" in page  # the overview
     assert ">3†<" in page  # n of a slice
     assert "0.020–0.080†" in page  # a difference

@@ -183,9 +183,9 @@ def people(run_of_model: Run) -> Run:
 
 def test_people_are_several() -> None:
     _, baseline = pair("size")
-    asked = people(run(task("size"), "somebody"))
-    comparison = beside(asked, baseline, 0.10, 0.001)
-    assert words([asked, baseline], comparison) == (
+    human_run = people(run(task("size"), "somebody"))
+    comparison = beside(human_run, baseline, 0.10, 0.001)
+    assert words([human_run, baseline], comparison) == (
         "Compared with baseline:majority, people are ahead on size."
     )
     assert finding(comparison).endswith("people are ahead.")

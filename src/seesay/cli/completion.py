@@ -27,11 +27,11 @@ def complete_tasks(ctx: Context, incomplete: str) -> list[str]:
     from seesay.tasks import TASKS, task_groups
 
     before, comma, last = incomplete.rpartition(",")
-    tests_contamination = ctx.params.get("contamination")
-    if tests_contamination or ctx.params.get("edition"):
+    has_contamination = ctx.params.get("contamination")
+    if has_contamination or ctx.params.get("edition"):
         from seesay.tasks.editions import renewable_tasks
 
-        offered = renewable_tasks(texts_only=bool(tests_contamination))
+        offered = renewable_tasks(texts_only=bool(has_contamination))
     else:
         offered = [*task_groups(), "all", *TASKS.names()]
     names = _matching(offered, last)

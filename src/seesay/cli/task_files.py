@@ -233,7 +233,7 @@ def items(
 
     loaded_task = load_task(task, data)
     model = fit_item_model(loaded_task, find_runs(runs))
-    kept = write_items(model)
+    storage_note = write_items(model)
     if output is not None:
         # pages need Jinja, which takes a while to load
         from seesay.reports.pages.items import write_item_page
@@ -256,7 +256,7 @@ def items(
     ]
     columns = ["question", "gold", "good models say", ">how often", ">discrimination", ">credit"]
     out.print(table([*columns, ">people disagree"], rows))
-    remark(kept)
+    remark(storage_note)
 
 
 @app.command()

@@ -194,8 +194,8 @@ def stability_table(ranking: Stability) -> Table:
     else:
         decides = "no single template decides the order"
     table = _table("template", "best model")
-    asked = count_asked(PEOPLE if is_people(name) else "" for name in ranking.models)
-    models = f"{asked} by {metric_name(ranking.metric)}"
+    model_counts = count_asked(PEOPLE if is_people(name) else "" for name in ranking.models)
+    models = f"{model_counts} by {metric_name(ranking.metric)}"
     tau = f"Kendall's tau between templates {number(ranking.tau)} ({between})"
     table.title = f"{ranking.task}: {models}, {tau}; {decides}"
     for title in ("tau with all", "tau of all without it"):

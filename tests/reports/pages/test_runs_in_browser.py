@@ -126,7 +126,9 @@ def test_a_bar_begins_with_the_answer_and_marks_gold(
         for number, q in enumerate(example.questions)
     )
     shuffled_task = replace(example, questions=questions)
-    opened = open_at(browser, write(tmp_path / "report.html", [run(shuffled_task, "a-model")]), 1400)
+    opened = open_at(
+        browser, write(tmp_path / "report.html", [run(shuffled_task, "a-model")]), 1400
+    )
     bars = [
         bar for row in opened.eval_on_selector_all("#question-table tbody tr", BARS) for bar in row
     ]

@@ -65,6 +65,16 @@ def test_a_model_beside_its_baseline() -> None:
     )
 
 
+def test_another_metric_that_shows_a_difference_is_named() -> None:
+    model, baseline = pair("size")
+    headline = beside(model, baseline, 0.10, 0.2)
+    other = beside(model, baseline, -0.10, 0.001).model_copy(update={"metric": "macro_f1"})
+    assert words([model, baseline], headline, other) == (
+        "Compared with baseline:majority, smollm2 is not shown to differ on size (accuracy; behind "
+        "by macro_f1)."
+    )
+
+
 def test_the_other_way_round_it_is_the_same_sentence() -> None:
     model, baseline = pair("size")
     turned = beside(baseline, model, -0.10, 0.001)

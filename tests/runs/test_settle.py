@@ -84,7 +84,8 @@ def test_a_large_difference_takes_few_questions(tmp_path: Path) -> None:
     assert settlement.asked == len(better.asked) == len(worse.asked) < 60
     assert settlement.prompts == 400
     sentence = str(settlement)
-    assert "knows 9 is ahead of knows 3 by 0." in sentence
+    assert "knows 9 is ahead of knows 3 on all of its questions (" in sentence
+    assert f"{settlement.difference:+.3f} by what was asked)" in sentence
     assert f"on all of its questions (accuracy, difference {settlement.low:+.3f}" in sentence
     assert f"Asked {settlement.asked} of 400 prompts" in sentence
     turned = decide(worse, better, tmp_path)

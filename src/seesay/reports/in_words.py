@@ -93,19 +93,26 @@ def _standing(comparison: Comparison, signature: str) -> str:
 
 
 def _contrary(headline: Comparison, comparisons: Sequence[Comparison], signature: str) -> str:
-    """Return the metrics by which the same two runs stand the other way round, in brackets."""
-    opposites = {AHEAD: BEHIND, BEHIND: AHEAD}
-    opposite = opposites.get(_standing(headline, signature))
+    """Return the metrics by which one of the same two runs is ahead where the headline does not say
+    so, in brackets."""
+    standing = _standing(headline, signature)
     rivals = {headline.signature_a, headline.signature_b}
-    names = []
-    for other in comparisons:
-        is_same = {other.signature_a, other.signature_b} == rivals and other.slice is None
-        if is_same and _standing(other, signature) == opposite:
-            names.append(metric_name(other.metric))
-    if opposite is None or not names:
+    by_standing = group_by(
+        (
+            other
+            for other in comparisons
+            if {other.signature_a, other.signature_b} == rivals and other.slice is None
+        ),
+        lambda other: _standing(other, signature),
+    )
+    parts = []
+    for word in (AHEAD, BEHIND):
+        if word != standing and word in by_standing:
+            names = [metric_name(other.metric) for other in by_standing[word]]
+            parts.append(f"{word.removesuffix(' on')} by {listed(names)}")
+    if not parts:
         return ""
-    word = opposite.removesuffix(" on")
-    return f" ({metric_name(headline.metric)}; {word} by {listed(names)})"
+    return f" ({metric_name(headline.metric)}; {'; '.join(parts)})"
 
 
 def asked_figure(curve: LayerCurve, runs: Sequence[Run]) -> Figure | None:

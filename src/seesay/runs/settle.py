@@ -73,7 +73,7 @@ class Settlement(Document):
     """The second model."""
 
     difference: float
-    """The first model's figure minus the second's on the whole task, as far as is known."""
+    """The first model's figure minus the second's, by what was asked."""
 
     low: float
     """Lower end of the 95 % interval of the difference, which holds whenever asking stops."""
@@ -91,27 +91,33 @@ class Settlement(Document):
     """Prompts that each model was asked: a question in one of its templates."""
 
     prompts: int
-    """Prompts of the whole task: every question in every template."""
+    """Prompts of all questions: each in every template."""
+
+    limit: int | None
+    """Of how many questions at most the sample is that this is about; null for the whole task."""
 
     spent: dict[str, float]
     """What servers report for both models, as in the manifest of a run."""
 
     def __str__(self) -> str:
         where = self.task if self.slice is None else f"{self.task} ({self.slice})"
-        distance = abs(self.difference)
-        low, high = self.low, self.high
-        # the difference is that of whoever is ahead: it has the sign of the distance
+        difference, low, high = self.difference, self.low, self.high
+        # the difference is that of whoever is ahead
         if self.verdict == "b":
-            low, high = -high, -low
+            difference, low, high = -difference, -high, -low
         verdicts = {
-            "a": f"{self.a} is ahead of {self.b} by {distance:.3f}",
-            "b": f"{self.b} is ahead of {self.a} by {distance:.3f}",
+            "a": f"{self.a} is ahead of {self.b}",
+            "b": f"{self.b} is ahead of {self.a}",
             "alike": f"{self.a} and {self.b} differ by no more than {self.margin:g}",
         }
+        questions = "all of its questions"
+        if self.limit is not None:
+            questions = f"all questions of the sample (limit {self.limit:,})"
         saved = self.prompts - self.asked
         text = (
-            f"{where}: {verdicts[self.verdict]} on all of its questions ({self.metric}, difference "
-            f"{low:+.3f} to {high:+.3f}, 95 % whenever one stops). Asked "
+            f"{where}: {verdicts[self.verdict]} on {questions} ({self.metric}, difference "
+            f"{low:+.3f} to {high:+.3f}, 95 % whenever one stops; {difference:+.3f} by what was "
+            f"asked). Asked "
             f"{self.asked:,} of {quantity(self.prompts, 'prompt')}, saved {saved:,} "
             f"({saved / self.prompts:.0%})."
         )
@@ -388,6 +394,7 @@ def _look(sides: Sequence[Gathering], part: _Part, parts: int, margin: float) ->
         verdict=verdict,
         asked=len(part.sequence.draws.gains),
         prompts=len(part.rows),
+        limit=sides[0].manifest.limit,
         spent={},
     )
 

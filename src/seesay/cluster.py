@@ -137,11 +137,17 @@ class WorkerPool(Generic[Part, Result]):
                             f"be finished because workers died ({first_line(death)}). What is "
                             "finished is kept: run the same command again to resume."
                         ) from death
-                    self._idle.append(process)
+                    # At once: what the caller does with results may take as long as a part.
+                    if upcoming:
+                        running[process.do(upcoming)] = process, upcoming
+                        upcoming = []
+                    else:
+                        self._idle.append(process)
                     for part, result in zip(begun, results, strict=True):
                         finished_count += 1
                         deaths = 0
                         yield part, result
+                    upcoming = upcoming or _take(fresh, lost)
         finally:
             # What still runs when the caller has enough is of no use to the next one.
             for process, _ in running.values():

@@ -38,6 +38,11 @@ MOST_NESTED = 100
 BROKEN = "the file is broken from here on"
 _NEAR = 16
 _SPACE = " \t\n\r"
+_OPEN, _CLOSE, _COMMA, _QUOTE = 1, -1, 2, 3
+_MARKS = np.zeros(256, dtype=np.int8)
+"""What a byte is in the structure of JSON; 0 for most."""
+for _characters, _mark in ((b"[{", _OPEN), (b"]}", _CLOSE), (b",", _COMMA), (b'"', _QUOTE)):
+    _MARKS[list(_characters)] = _mark
 
 
 class BrokenFileError(Exception):
@@ -200,25 +205,25 @@ def _last_comma(text: bytes) -> tuple[int, bytes]:
     to precede the text after it, so that this is JSON too."""
     # A quote after a backslash, or a backslash after another one, is a character like others.
     plain = text.replace(b"\\\\", b"..").replace(b'\\"', b"..")
-    codes = np.frombuffer(plain, dtype=np.uint8)
-    outside = np.cumsum(codes == ord('"'), dtype=np.uint8) & 1 == 0
-    # [ and {, as ] and }, differ in this bit alone.
-    brackets = codes | 0x20
-    opens = (brackets == ord("{")) & outside
-    closes = (brackets == ord("}")) & outside
-    depth = np.cumsum(opens.view(np.int8) - closes.view(np.int8), dtype=np.int32)
+    marks = _MARKS[np.frombuffer(plain, dtype=np.uint8)]
+    places = np.flatnonzero(marks)
+    marks = marks[places]
+    outside = np.cumsum(marks == _QUOTE, dtype=np.uint8) & 1 == 0
+    depth = np.cumsum(np.where(outside & (np.abs(marks) == _OPEN), marks, 0), dtype=np.int32)
     is_array = text.lstrip(codecs.BOM_UTF8 + _SPACE.encode())[:1] == b"["
-    level = 1 if is_array else 2
-    commas = np.flatnonzero((codes == ord(",")) & outside & (depth == level))
+    at_level = outside & (depth == (1 if is_array else 2))
+    commas = np.flatnonzero(at_level & (marks == _COMMA))
     if not len(commas):
         return 0, b""
+    last = commas[-1]
     if is_array:
-        return int(commas[-1]), b"["
-    start = int(np.flatnonzero(opens & (depth == level) & (np.arange(len(codes)) < commas[-1]))[-1])
+        return int(places[last]), b"["
+    opens = np.flatnonzero(at_level[:last] & (marks[:last] == _OPEN))
+    start = int(places[opens[-1]])
     key = re.compile(rb'"[^"]*"\s*:\s*\Z').search(plain, max(start - LONGEST_KEY, 0), start)
     if text[start : start + 1] != b"[" or key is None:
         return 0, b""
-    return int(commas[-1]), b"{" + text[key.start() : start] + b"["
+    return int(places[last]), b"{" + text[key.start() : start] + b"["
 
 
 def decode_piece(text: bytes, prepare: Callable[[str, Any], Prepared]) -> list[Prepared] | None:

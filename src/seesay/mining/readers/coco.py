@@ -85,6 +85,9 @@ def _load(
             if row is None:
                 continue
             part, entry_id, kind, body = row
+            if part == "annotations" and entry_id is not None and kind != CROWD:
+                join.add_entries(entry_id, kind, body)
+                continue
             where = f"{path.name}, {part}, entry {number}"
             if entry_id is None:
                 yield BadAnnotation(where, "the entry has no id")
@@ -92,8 +95,6 @@ def _load(
                 _add_category(entry_id, json.loads(body), where, categories)
             elif kind == CROWD:
                 yield BadAnnotation(where, kind)
-            elif part == "annotations":
-                join.add_entry(entry_id, kind, body)
             elif not join.add_picture(entry_id, body):
                 # The file of captions lists the pictures of the file of instances again.
                 if is_first:
@@ -106,7 +107,7 @@ def _load(
 
 def _prepare(part: str, entry: Any) -> tuple[str, str | None, str, str] | None:
     """Return what is said of which picture or category: the part of the file, the id, the kind of
-    annotation and its JSON. None for what is of no use."""
+    annotation and its JSON, of annotations that of a list. None for what is of no use."""
     if part not in ("images", "annotations", "categories"):
         return None
     entry_id = field_id(entry, "image_id" if part == "annotations" else "id")
@@ -116,12 +117,12 @@ def _prepare(part: str, entry: Any) -> tuple[str, str | None, str, str] | None:
         body = entry.get("name")
     elif entry_id is not None and part == "annotations":
         kind = "region"
-        body = [entry.get(name) for name in ("category_id", "bbox", "segmentation")]
+        body = [[entry.get(name) for name in ("category_id", "bbox", "segmentation")]]
         if entry.get("iscrowd") in (1, True):
             kind = CROWD
         elif "caption" in entry:
             kind = "caption"
-            body = entry["caption"]
+            body = [entry["caption"]]
     return part, entry_id, kind, json.dumps(body)
 
 

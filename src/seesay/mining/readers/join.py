@@ -21,6 +21,8 @@ from typing import Any
 from seesay.data.json_stream import entries, pieces
 
 JOIN = "join.db"
+WAITING = 1 << 8
+"""Rows that are added to a join at once."""
 DUPLICATE = "the id is there twice: the first is kept"
 
 
@@ -70,8 +72,8 @@ class JoinedPictures:
                     "SELECT kind, body FROM entries WHERE id = ? ORDER BY rowid",
                     (picture_id,),
                 )
-                for kind, entry in rows:
-                    entries[kind].append(json.loads(entry))
+                for kind, some_entries in rows:
+                    entries[kind] += json.loads(some_entries)
                 yield picture_id, json.loads(body), entries
 
 
@@ -99,11 +101,12 @@ def open_join(folder: Path) -> Iterator[DiskJoin]:
 
 
 class DiskJoin:
-    """Entries by picture: `add_picture` and `add_entry` are called while reading, then `ranges`."""
+    """Entries by picture: they and pictures are added while reading, then come `ranges`."""
 
     def __init__(self, path: Path, database: sqlite3.Connection) -> None:
         self._path = path
         self._database = database
+        self._waiting: list[tuple[str, str, str]] = []
 
     def add_picture(self, picture_id: str, body: str) -> bool:
         """Add a picture with its JSON; False if its id is already taken."""
@@ -118,12 +121,20 @@ class DiskJoin:
         (body,) = self._database.execute(query, (picture_id,)).fetchone()
         return json.loads(body)
 
-    def add_entry(self, picture_id: str, kind: str, body: str) -> None:
-        """Add the JSON of what belongs to a picture, whether this is already there or not."""
-        self._database.execute("INSERT INTO entries VALUES (?, ?, ?)", (picture_id, kind, body))
+    def add_entries(self, picture_id: str, kind: str, body: str) -> None:
+        """Add the JSON of a list of what belongs to a picture, whether this is already there or
+        not."""
+        self._waiting.append((picture_id, kind, body))
+        if len(self._waiting) == WAITING:
+            self._add_waiting()
+
+    def _add_waiting(self) -> None:
+        self._database.executemany("INSERT INTO entries VALUES (?, ?, ?)", self._waiting)
+        self._waiting.clear()
 
     def ranges(self, size: int) -> Iterator[JoinedPictures]:
         """Yield all pictures in ranges of this size, in the order of the files."""
+        self._add_waiting()
         # After all entries are in: an index that grows with them costs more.
         self._database.execute("CREATE INDEX by_picture ON entries (id)")
         self._database.execute("COMMIT")
@@ -134,9 +145,10 @@ class DiskJoin:
 
     def unlisted(self) -> Iterator[tuple[str, int]]:
         """Yield ids that have entries but no picture, and how many entries they have."""
+        self._add_waiting()
         yield from self._database.execute(
-            "SELECT id, count(*) FROM entries WHERE id NOT IN (SELECT id FROM pictures) GROUP BY "
-            "id ORDER BY id"
+            "SELECT id, sum(json_array_length(body)) FROM entries "
+            "WHERE id NOT IN (SELECT id FROM pictures) GROUP BY id ORDER BY id"
         )
 
 

@@ -93,33 +93,30 @@ def _load(
         return
     try:
         for number, row in enumerate(prepare_entries(path, prepare, spread)):
-            picture_id, part, bodies = row
+            picture_id, part, body = row
             where = f"{path.name}, entry {number}"
             if picture_id is None:
                 yield BadAnnotation(where, "the entry has no image id")
-            elif bodies is None:
+            elif body is None:
                 yield BadAnnotation(where, f"the entry has no list of {part}")
             elif part:
-                for body in bodies:
-                    join.add_entry(picture_id, part, body)
-            elif not join.add_picture(picture_id, bodies[0]):
+                join.add_entries(picture_id, part, body)
+            elif not join.add_picture(picture_id, body):
                 yield BadAnnotation(f"{where}, picture {picture_id}", DUPLICATE)
     except BrokenFileError as error:
         yield BadAnnotation(path.name, BROKEN, str(error))
 
 
-def _prepare(
-    id_field: str, part: str, _: str, entry: Any
-) -> tuple[str | None, str, list[str] | None]:
-    """Return what is said of which picture: the id, and the JSON of the entry, or of the items of
-    its list of that name; None where it has none."""
+def _prepare(id_field: str, part: str, _: str, entry: Any) -> tuple[str | None, str, str | None]:
+    """Return what is said of which picture: the id, and the JSON of the entry, or of its list of
+    that name; None where it has none."""
     picture_id = field_id(entry, id_field, "image_id")
-    items: Any = [entry]
+    body = entry
     if part and picture_id is not None:
-        items = entry.get(part)
-    if not isinstance(items, list):
-        return picture_id, part, None
-    return picture_id, part, [json.dumps(item) for item in items]
+        body = entry.get(part)
+        if not isinstance(body, list):
+            return picture_id, part, None
+    return picture_id, part, json.dumps(body)
 
 
 def _picture(

@@ -127,26 +127,23 @@ def count(
         scenes = [""]
     # Sorting integers is the fastest way to group them: a relation in a picture is one integer. The
     # picture's rank comes last, which puts a relation's pictures in the order of their ids.
-    shape = (
-        len(regions.vocabulary),
-        len(regions.vocabulary),
-        len(scenes),
-        LABELS[kind],
-        len(regions),
-    )
-    packed = np.sort(np.ravel_multi_index((a, b, scene, label, rank[picture]), shape))
+    shape = (len(regions.vocabulary), len(regions.vocabulary), len(scenes), LABELS[kind])
+    bits = len(regions).bit_length()
+    packed = np.sort(np.ravel_multi_index((a, b, scene, label), shape) << bits | rank[picture])
     distinct = packed[group_starts(packed)]
-    relation = distinct // len(regions)
+    relation = distinct >> bits
     starts = group_starts(relation)
     pictures = np.diff(starts, append=len(distinct))
     counts = pictures
     if not once_per_picture:
-        counts = np.diff(group_starts(packed // len(regions)), append=len(packed))
-    is_example = np.arange(len(distinct)) - np.repeat(starts, pictures) < MAX_EXAMPLES
-    ids = _words(distinct[is_example] % len(regions), regions.ids.take(pa.array(order)))
+        counts = np.diff(group_starts(packed >> bits), append=len(packed))
+    is_example = np.ones(len(distinct), dtype=bool)
+    is_example[MAX_EXAMPLES:] = relation[MAX_EXAMPLES:] != relation[:-MAX_EXAMPLES]
+    example_ranks = distinct[is_example] & (1 << bits) - 1
+    ids = _words(example_ranks, regions.ids.take(pa.array(order)))
     example_ends = np.cumsum(np.minimum(pictures, MAX_EXAMPLES))
     offsets = pa.array(np.concatenate([[0], example_ends]).astype(np.int32))
-    a, b, scene, label, _ = np.unravel_index(distinct[starts], shape)
+    a, b, scene, label = np.unravel_index(relation[starts], shape)
     names = pa.array(regions.vocabulary, pa.string())
     return pa.Table.from_arrays(
         [
@@ -167,7 +164,9 @@ def group_starts(keys: IntArray) -> IntArray:
     >>> group_starts(np.array([4, 4, 7])).tolist()
     [0, 2]
     """
-    return np.flatnonzero(np.diff(keys, prepend=-1))
+    is_start = np.ones(len(keys), dtype=bool)
+    is_start[1:] = keys[1:] != keys[:-1]
+    return np.flatnonzero(is_start)
 
 
 def _words(indices: IntArray, words: pa.Array) -> pa.DictionaryArray:

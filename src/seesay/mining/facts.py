@@ -23,7 +23,7 @@ from seesay.metrics.typical_labels import typical_size_labels, typical_space_lab
 from seesay.mining.choices import MIN_ANSWERS, MIN_RELATION, MIN_SEEN, LabelRule
 from seesay.mining.colors import color_facts
 from seesay.mining.observations import MAX_EXAMPLES
-from seesay.mining.pair_counts import group_pairs
+from seesay.mining.pair_counts import WORD_BITS, group_pairs
 from seesay.tasks.viphy.derived_sets import smaller_pairs
 
 if TYPE_CHECKING:
@@ -95,16 +95,20 @@ def pair_facts(
     pair_table = _PAIR_TABLES[fact_type]
     columns = pair_table.columns
     if fact_type is SizeFact:
-        group_pairs(connection, tables, columns, thresholds.size, min_relation=0)
+        words = group_pairs(connection, tables, columns, thresholds.size, min_relation=0)
     else:
-        group_pairs(connection, tables, columns, thresholds.place, thresholds.relation)
+        words = group_pairs(connection, tables, columns, thresholds.place, thresholds.relation)
+    mask = (1 << WORD_BITS) - 1
     # The complement of each pair is added, as published (section 3.2): labels are balanced.
     reader: Any = connection.sql(
         f"""
-        SELECT scene, a, b, {", ".join(columns)}, examples FROM pairs
+        SELECT pair, {", ".join(columns)}, examples FROM pairs
         UNION ALL
-        SELECT scene, b, a, {", ".join(reversed(columns))}, examples FROM pairs
-        ORDER BY scene, a, b
+        SELECT
+            (((pair >> {2 * WORD_BITS} << {WORD_BITS}) | (pair & {mask})) << {WORD_BITS})
+            | (pair >> {WORD_BITS} & {mask}),
+            {", ".join(reversed(columns))}, examples
+        FROM pairs ORDER BY pair
         """
     ).to_arrow_reader(BATCH)
     schema = knowledge.schema(fact_type)
@@ -117,6 +121,9 @@ def pair_facts(
         typical_labels = pa.array(np.take(pair_table.labels, np.nonzero(is_typical)[1]))
         typical = pa.ListArray.from_arrays(np.append(np.int32(0), ends), typical_labels)
         table = pa.Table.from_batches([batch]).append_column("typical", typical)
+        pair = batch.column("pair").to_numpy()
+        for i, name in enumerate(("b", "a", "scene")):
+            table = table.append_column(name, words.take(pa.array(pair >> i * WORD_BITS & mask)))
         yield table.filter(pa.array(is_informative)).select(schema.names).cast(schema)
 
 

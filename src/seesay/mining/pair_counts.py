@@ -26,6 +26,7 @@ BATCH = 1 << 18
 """Counts in memory."""
 WORD_BITS = 21
 """Bits of a name or a scene: three of them are one integer."""
+_PAIR = f"((scenes.new << {WORD_BITS} | firsts.new) << {WORD_BITS}) | seconds.new"
 
 
 def group_pairs(
@@ -34,8 +35,11 @@ def group_pairs(
     columns: Sequence[str],
     min_seen: int,
     min_relation: int,
-) -> None:
+) -> pa.Array:
     """Write the frequent pairs of all parts into the temporary table `pairs`.
+
+    Returns the words in alphabetical order: the number of a pair, by which pairs are sorted, is
+    that of its `scene`, of `a` and of `b` among them, WORD_BITS each.
 
     `tables`: the counts of each part.
     `columns`: what the count of each label is called.
@@ -73,26 +77,30 @@ def group_pairs(
     """
     minima = {"min_seen": max(min_seen, 1), "min_relation": min_relation}
     connection.execute(query, minima)
-    words = pa.table({"number": list(word_numbers.values()), "word": list(word_numbers)})
-    connection.register("words", words)
+    words = sorted(word_numbers)
+    numbers = {"old": [word_numbers[word] for word in words], "new": range(len(words))}
+    connection.register("words", pa.table({**numbers, "word": words}))
     names = ", ".join(columns)
     mask = (1 << WORD_BITS) - 1
+    # What is to be sorted is as small as it can be: it need not fit into memory.
     connection.execute(
         f"""
         CREATE OR REPLACE TEMPORARY TABLE frequent AS
         SELECT
-            pair, scenes.word AS scene, firsts.word AS a, seconds.word AS b, {names},
+            {_PAIR} AS pair, {names},
             list_position([{names}], greatest({names})) - 1 AS label
         FROM sums
-        JOIN words AS scenes ON scenes.number = pair >> {2 * WORD_BITS}
-        JOIN words AS firsts ON firsts.number = pair >> {WORD_BITS} & {mask}
-        JOIN words AS seconds ON seconds.number = pair & {mask}
+        JOIN words AS scenes ON scenes.old = pair >> {2 * WORD_BITS}
+        JOIN words AS firsts ON firsts.old = pair >> {WORD_BITS} & {mask}
+        JOIN words AS seconds ON seconds.old = pair & {mask};
+        DROP TABLE sums
         """
     )
     _find_examples(connection, tables)
     connection.execute(
         "CREATE OR REPLACE TEMPORARY VIEW pairs AS FROM frequent JOIN examples USING (pair)"
     )
+    return pa.array(words, pa.string())
 
 
 def _find_examples(connection: DuckDBPyConnection, tables: Sequence[Path]) -> None:
@@ -104,7 +112,7 @@ def _find_examples(connection: DuckDBPyConnection, tables: Sequence[Path]) -> No
     """
     connection.execute(
         """
-        CREATE OR REPLACE TEMPORARY TABLE incomplete AS FROM frequent;
+        CREATE OR REPLACE TEMPORARY TABLE incomplete AS SELECT pair, label FROM frequent;
         CREATE OR REPLACE TEMPORARY TABLE ids (pair BIGINT, id VARCHAR);
         """
     )
@@ -117,8 +125,13 @@ def _find_examples(connection: DuckDBPyConnection, tables: Sequence[Path]) -> No
         connection.execute(
             f"""
             INSERT INTO ids SELECT pair, id FROM (
-                SELECT pair, unnest(counts.examples) AS id
-                FROM read_parquet($paths) AS counts JOIN incomplete USING (scene, a, b, label)
+                SELECT pair, unnest(examples) AS id FROM (
+                    SELECT {_PAIR} AS pair, label, examples
+                    FROM read_parquet($paths) AS counts
+                    JOIN words AS scenes ON scenes.word = counts.scene
+                    JOIN words AS firsts ON firsts.word = counts.a
+                    JOIN words AS seconds ON seconds.word = counts.b
+                ) JOIN incomplete USING (pair, label)
             ) QUALIFY row_number() OVER (PARTITION BY pair ORDER BY id) <= {MAX_EXAMPLES}
             """,
             {"paths": paths},

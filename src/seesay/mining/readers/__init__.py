@@ -30,7 +30,7 @@ from seesay.mining.choices import PART_SIZE
 from seesay.mining.parts import has_note, read_note, write_note
 from seesay.mining.queries import open_database
 from seesay.mining.readers import ade20k, coco, plain, visual_genome
-from seesay.mining.readers.join import DUPLICATE, JOIN, Prepare, Spread
+from seesay.mining.readers.join import DUPLICATE, JOIN, Packed, Prepare, Spread, pack
 from seesay.mining.records import DELETE_WORK, PART, BadAnnotation, Picture, to_batch
 from seesay.models.batches import chunks
 from seesay.progress import ProgressCallback
@@ -172,13 +172,13 @@ def _decode_pieces(
     map_in_pool: cluster.MapInPool,
     prepare: Prepare,
     texts: Iterable[bytes],
-) -> Iterator[list[Any] | None]:
+) -> Iterator[Packed | None]:
     """Let workers decode the pieces of a file, and yield what they prepare, in order."""
     numbered = (Piece(number, prepare, text) for number, text in enumerate(texts))
-    decoded: dict[int, list[Any] | None] = {}
+    decoded: dict[int, Packed | None] = {}
     following = 0
-    for piece, rows in map_in_pool(numbered):
-        decoded[piece.number] = rows
+    for piece, packed in map_in_pool(numbered):
+        decoded[piece.number] = packed
         while following in decoded:
             yield decoded.pop(following)
             following += 1
@@ -195,7 +195,8 @@ class PartReader:
         """Write a part to its file, and what was left out beside it; return its pictures. Return
         what is prepared of a piece."""
         if isinstance(work, Piece):
-            return decode_piece(work.text, work.prepare)
+            prepared = decode_piece(work.text, work.prepare)
+            return None if prepared is None else pack(prepared)
         path, part = work
         bad: Counter[str] = Counter()
         bad_lines: list[str] = []

@@ -6,7 +6,6 @@ need not be sorted by picture, nor do categories have to come first: everything 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +16,12 @@ from seesay.errors import UserError
 from seesay.mining.readers.join import (
     DUPLICATE,
     DiskJoin,
+    Entries,
     JoinedPictures,
     Spread,
     clean_id,
     field_id,
     open_join,
-    prepare_entries,
 )
 from seesay.mining.readers.validation import (
     BadAnnotationError,
@@ -81,49 +80,42 @@ def _load(
 ) -> Iterator[BadAnnotation]:
     """Add one file's entries."""
     try:
-        for number, row in enumerate(prepare_entries(path, _prepare, spread)):
-            if row is None:
-                continue
-            part, entry_id, kind, body = row
-            if part == "annotations" and entry_id is not None and kind != CROWD:
-                join.add_entries(entry_id, kind, body)
-                continue
+        for number, (part, entry_id, data) in join.add_file(path, _prepare, spread):
             where = f"{path.name}, {part}, entry {number}"
             if entry_id is None:
                 yield BadAnnotation(where, "the entry has no id")
+            elif part == "annotations":
+                yield BadAnnotation(where, CROWD)
             elif part == "categories":
-                _add_category(entry_id, json.loads(body), where, categories)
-            elif kind == CROWD:
-                yield BadAnnotation(where, kind)
-            elif not join.add_picture(entry_id, body):
+                _add_category(entry_id, data, where, categories)
+            elif not join.add_picture(entry_id, data):
                 # The file of captions lists the pictures of the file of instances again.
                 if is_first:
                     yield BadAnnotation(f"{where}, picture {entry_id}", DUPLICATE)
                 else:
-                    _refuse_other_picture(entry_id, json.loads(body), where, join)
+                    _refuse_other_picture(entry_id, data, where, join)
     except BrokenFileError as error:
         yield BadAnnotation(path.name, BROKEN, str(error))
 
 
-def _prepare(part: str, entry: Any) -> tuple[str, str | None, str, str] | None:
-    """Return what is said of which picture or category: the part of the file, the id, the kind of
-    annotation and its JSON, of annotations that of a list. None for what is of no use."""
+def _prepare(part: str, entry: Any) -> Entries | tuple[str, str | None, Any] | None:
+    """Return what belongs to a picture; of what is said otherwise, the part of the file, the id,
+    and the picture or the category's name. None for what is of no use."""
     if part not in ("images", "annotations", "categories"):
         return None
     entry_id = field_id(entry, "image_id" if part == "annotations" else "id")
-    kind = ""
-    body = entry
-    if entry_id is not None and part == "categories":
-        body = entry.get("name")
-    elif entry_id is not None and part == "annotations":
-        kind = "region"
-        body = [[entry.get(name) for name in ("category_id", "bbox", "segmentation")]]
-        if entry.get("iscrowd") in (1, True):
-            kind = CROWD
-        elif "caption" in entry:
-            kind = "caption"
-            body = [entry["caption"]]
-    return part, entry_id, kind, json.dumps(body)
+    if entry_id is None:
+        return part, None, None
+    if part == "images":
+        return part, entry_id, entry
+    if part == "categories":
+        return part, entry_id, entry.get("name")
+    if entry.get("iscrowd") in (1, True):
+        return part, entry_id, None
+    if "caption" in entry:
+        return Entries(entry_id, "caption", [entry["caption"]])
+    region = [entry.get(name) for name in ("category_id", "bbox", "segmentation")]
+    return Entries(entry_id, "region", [region])
 
 
 def _add_category(category_id: str, name: Any, where: str, categories: dict[str, Any]) -> None:

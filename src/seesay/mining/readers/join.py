@@ -7,45 +7,89 @@ whatever the files' size. Workers then read the pictures of the file in ranges.
 from __future__ import annotations
 
 import errno
-import json
+import marshal
 import os
 import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from seesay.data.json_stream import entries, pieces
+from seesay.data.json_stream import BrokenFileError, entries, pieces
 
 JOIN = "join.db"
-WAITING = 1 << 8
-"""Rows that are added to a join at once."""
+PACKED = 1 << 8
+"""Entries that are added to a join at once, where a file is not read in pieces."""
 DUPLICATE = "the id is there twice: the first is kept"
 
 
+class Entries(NamedTuple):
+    """Some of what belongs to a picture, whether the file has listed this already or not."""
+
+    picture_id: str
+    kind: str
+    items: list[Any]
+
+
+class Packed(NamedTuple):
+    """What entries of a file are for a join."""
+
+    length: int
+    """How many entries of the file these are."""
+    rows: list[tuple[str, str, bytes]]
+    """The `Entries`, in one row for all of a picture and kind."""
+    others: list[tuple[int, Any]]
+    """What else was prepared, and of which entry."""
+
+
 Prepare = Callable[[str, Any], Any]
-"""Makes of a key and an entry what is added to a join."""
-Spread = Callable[[Prepare, Iterable[bytes]], Iterator[list[Any] | None]]
+"""Makes `Entries` or something else of a key and an entry, None of what is of no use."""
+Spread = Callable[[Prepare, Iterable[bytes]], Iterator[Packed | None]]
 """Lets workers decode the pieces of a file, and yields what they prepare, in order."""
 
 
-def prepare_entries(path: Path, prepare: Prepare, spread: Spread | None) -> Iterator[Any]:
+def pack(prepared: Iterable[Any]) -> Packed:
+    """Return what was prepared, as a join takes it."""
+    length = 0
+    items = defaultdict[tuple[str, str], list[Any]](list)
+    others: list[tuple[int, Any]] = []
+    for number, row in enumerate(prepared):
+        length += 1
+        if isinstance(row, Entries):
+            items[row.picture_id, row.kind] += row.items
+        elif row is not None:
+            others.append((number, row))
+    rows = [(picture_id, kind, marshal.dumps(some)) for (picture_id, kind), some in items.items()]
+    return Packed(length, rows, others)
+
+
+def _packed(path: Path, prepare: Prepare, spread: Spread | None) -> Iterator[Packed]:
     """Yield what is prepared of the entries of a file; raises as `entries` does."""
     count = 0
     if spread is not None:
-        for rows in spread(prepare, pieces(path)):
-            if rows is None:
+        for packed in spread(prepare, pieces(path)):
+            if packed is None:
                 break
-            yield from rows
-            count += len(rows)
+            yield packed
+            count += packed.length
         else:
             return
-    # From the first piece that is not JSON on, entry by entry.
-    for key, entry in islice(entries(path), count, None):
-        yield prepare(key, entry)
+    # From the first piece that is not JSON on, by entries.
+    prepared: list[Any] = []
+    try:
+        for key, entry in islice(entries(path), count, None):
+            prepared.append(prepare(key, entry))
+            if len(prepared) == PACKED:
+                yield pack(prepared)
+                prepared.clear()
+    except BrokenFileError:
+        yield pack(prepared)
+        raise
+    yield pack(prepared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +117,8 @@ class JoinedPictures:
                     (picture_id,),
                 )
                 for kind, some_entries in rows:
-                    entries[kind] += json.loads(some_entries)
-                yield picture_id, json.loads(body), entries
+                    entries[kind] += marshal.loads(some_entries)
+                yield picture_id, marshal.loads(body), entries
 
 
 @contextmanager
@@ -89,8 +133,8 @@ def open_join(folder: Path) -> Iterator[DiskJoin]:
             # transaction, the `BEGIN`, spares a commit per entry.
             database.executescript(
                 "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-16000;"
-                "CREATE TABLE pictures (number INTEGER PRIMARY KEY, id TEXT UNIQUE, body TEXT);"
-                "CREATE TABLE entries (id TEXT, kind TEXT, body TEXT); BEGIN;"
+                "CREATE TABLE pictures (number INTEGER PRIMARY KEY, id TEXT UNIQUE, body BLOB);"
+                "CREATE TABLE entries (id TEXT, kind TEXT, body BLOB); BEGIN;"
             )
             yield DiskJoin(path, database)
     # What is joined lies on the disk: an error of the database is one of the disk.
@@ -106,35 +150,35 @@ class DiskJoin:
     def __init__(self, path: Path, database: sqlite3.Connection) -> None:
         self._path = path
         self._database = database
-        self._waiting: list[tuple[str, str, str]] = []
 
-    def add_picture(self, picture_id: str, body: str) -> bool:
-        """Add a picture with its JSON; False if its id is already taken."""
+    def add_picture(self, picture_id: str, data: Any) -> bool:
+        """Add a picture with what the file says of it; False if its id is already taken."""
         cursor = self._database.execute(
-            "INSERT OR IGNORE INTO pictures (id, body) VALUES (?, ?)", (picture_id, body)
+            "INSERT OR IGNORE INTO pictures (id, body) VALUES (?, ?)",
+            (picture_id, marshal.dumps(data)),
         )
         return cursor.rowcount == 1
 
     def picture(self, picture_id: str) -> Any:
-        """Return the body of a picture that was added."""
+        """Return what was said of a picture that was added."""
         query = "SELECT body FROM pictures WHERE id = ?"
         (body,) = self._database.execute(query, (picture_id,)).fetchone()
-        return json.loads(body)
+        return marshal.loads(body)
 
-    def add_entries(self, picture_id: str, kind: str, body: str) -> None:
-        """Add the JSON of a list of what belongs to a picture, whether this is already there or
-        not."""
-        self._waiting.append((picture_id, kind, body))
-        if len(self._waiting) == WAITING:
-            self._add_waiting()
-
-    def _add_waiting(self) -> None:
-        self._database.executemany("INSERT INTO entries VALUES (?, ?, ?)", self._waiting)
-        self._waiting.clear()
+    def add_file(
+        self, path: Path, prepare: Prepare, spread: Spread | None
+    ) -> Iterator[tuple[int, Any]]:
+        """Add what belongs to pictures; yield what else is prepared of a file's entries, and of
+        which. Raises as `entries` does."""
+        start = 0
+        for packed in _packed(path, prepare, spread):
+            self._database.executemany("INSERT INTO entries VALUES (?, ?, ?)", packed.rows)
+            for number, row in packed.others:
+                yield start + number, row
+            start += packed.length
 
     def ranges(self, size: int) -> Iterator[JoinedPictures]:
         """Yield all pictures in ranges of this size, in the order of the files."""
-        self._add_waiting()
         # After all entries are in: an index that grows with them costs more.
         self._database.execute("CREATE INDEX by_picture ON entries (id)")
         self._database.execute("COMMIT")
@@ -145,11 +189,11 @@ class DiskJoin:
 
     def unlisted(self) -> Iterator[tuple[str, int]]:
         """Yield ids that have entries but no picture, and how many entries they have."""
-        self._add_waiting()
-        yield from self._database.execute(
-            "SELECT id, sum(json_array_length(body)) FROM entries "
-            "WHERE id NOT IN (SELECT id FROM pictures) GROUP BY id ORDER BY id"
+        rows = self._database.execute(
+            "SELECT id, body FROM entries WHERE id NOT IN (SELECT id FROM pictures) ORDER BY id"
         )
+        for picture_id, of_picture in groupby(rows, itemgetter(0)):
+            yield picture_id, sum(len(marshal.loads(body)) for _, body in of_picture)
 
 
 def clean_id(value: Any) -> str | None:

@@ -7,7 +7,6 @@ name; region descriptions are the captions. Pictures are `ID.jpg` in the folder 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -19,12 +18,12 @@ from seesay.errors import UserError
 from seesay.mining.readers.join import (
     DUPLICATE,
     DiskJoin,
+    Entries,
     JoinedPictures,
     Prepare,
     Spread,
     field_id,
     open_join,
-    prepare_entries,
 )
 from seesay.mining.readers.validation import (
     BadAnnotationError,
@@ -92,31 +91,28 @@ def _load(
         yield BadAnnotation(path.name, "the file is missing: pictures have none of what it holds")
         return
     try:
-        for number, row in enumerate(prepare_entries(path, prepare, spread)):
-            picture_id, part, body = row
+        for number, (picture_id, part, data) in join.add_file(path, prepare, spread):
             where = f"{path.name}, entry {number}"
             if picture_id is None:
                 yield BadAnnotation(where, "the entry has no image id")
-            elif body is None:
+            elif data is None:
                 yield BadAnnotation(where, f"the entry has no list of {part}")
-            elif part:
-                join.add_entries(picture_id, part, body)
-            elif not join.add_picture(picture_id, body):
+            elif not join.add_picture(picture_id, data):
                 yield BadAnnotation(f"{where}, picture {picture_id}", DUPLICATE)
     except BrokenFileError as error:
         yield BadAnnotation(path.name, BROKEN, str(error))
 
 
-def _prepare(id_field: str, part: str, _: str, entry: Any) -> tuple[str | None, str, str | None]:
-    """Return what is said of which picture: the id, and the JSON of the entry, or of its list of
-    that name; None where it has none."""
+def _prepare(id_field: str, part: str, _: str, entry: Any) -> Entries | tuple[str | None, str, Any]:
+    """Return the entry's list of the name `part`, which belongs to a picture. Where there is none,
+    return the id, the name, and the entry if it is the picture itself."""
     picture_id = field_id(entry, id_field, "image_id")
-    body = entry
-    if part and picture_id is not None:
-        body = entry.get(part)
-        if not isinstance(body, list):
-            return picture_id, part, None
-    return picture_id, part, json.dumps(body)
+    if picture_id is None or not part:
+        return picture_id, part, entry
+    items = entry.get(part)
+    if isinstance(items, list):
+        return Entries(picture_id, part, items)
+    return picture_id, part, None
 
 
 def _picture(

@@ -22,7 +22,7 @@ from seesay.mining.observations import COUNTS, MAX_EXAMPLES, SMALLEST_ID, group_
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-BATCH = 1 << 18
+BATCH = 1 << 15
 """Counts in memory."""
 WORD_BITS = 21
 """Bits of a name or a scene: three of them are one integer."""

@@ -2,12 +2,15 @@
 may.
 
 DuckDB groups integers several times as fast as texts. So words get numbers, the same in all parts,
-and a pair in a scene is one integer.
+and a pair in a scene is one integer. It groups what fits into memory more than twice as fast as
+what does not. So counts are divided by pair into files that are grouped one by one.
 """
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,8 +25,10 @@ from seesay.mining.observations import COUNTS, MAX_EXAMPLES, SMALLEST_ID, group_
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-BATCH = 1 << 15
+BATCH = 1 << 17
 """Counts in memory."""
+SHARES = 17
+"""Files into which counts are divided. By a prime number, whatever numbers are frequent."""
 WORD_BITS = 21
 """Bits of a name or a scene: three of them are one integer."""
 _PAIR = f"((scenes.new << {WORD_BITS} | firsts.new) << {WORD_BITS}) | seconds.new"
@@ -49,34 +54,26 @@ def group_pairs(
     word_numbers: dict[str, int] = {}
     # Sums of floating numbers take half the memory of DuckDB's sums of integers, which have 128
     # bits, and are exact below 2 ** 53.
-    schema = pa.schema([("pair", pa.int64()), *((name, pa.float64()) for name in columns)])
-
-    def label_counts() -> Iterator[pa.RecordBatch]:
-        for batch in _read(tables):
-            pairs = _pair_numbers(batch, word_numbers)
-            label = batch.column("label").to_numpy()
-            count = batch.column("count").to_numpy()
-            # A part has the labels of a pair one after another.
-            starts = group_starts(pairs)
-            sums = [
-                np.add.reduceat(np.where(label == i, count, 0.0), starts)
-                for i in range(len(columns))
-            ]
-            yield pa.record_batch([pairs[starts], *sums], schema=schema)
-
-    reader = pa.RecordBatchReader.from_batches(schema, label_counts())
-    connection.register("label_counts", reader)
-    sums = [f"sum({name})::BIGINT AS {name}" for name in columns]
+    sums = [f"sum({name}::DOUBLE)::BIGINT AS {name}" for name in columns]
     frequent_sums = [f"if({name} < $min_relation, 0, {name}) AS {name}" for name in columns]
     query = f"""
-        CREATE OR REPLACE TEMPORARY TABLE sums AS
-        FROM (
+        INSERT INTO sums FROM (
             SELECT pair, {", ".join(frequent_sums)}
             FROM (SELECT pair, {", ".join(sums)} FROM label_counts GROUP BY pair)
         ) WHERE {" + ".join(columns)} >= $min_seen
     """
     minima = {"min_seen": max(min_seen, 1), "min_relation": min_relation}
-    connection.execute(query, minima)
+    connection.execute(
+        f"""
+        CREATE OR REPLACE TEMPORARY TABLE sums
+        (pair BIGINT, {", ".join(f"{name} BIGINT" for name in columns)})
+        """
+    )
+    with _divide(tables, columns, word_numbers) as shares:
+        for share in shares:
+            with pa.OSFile(str(share)) as file:
+                connection.register("label_counts", pa.ipc.open_stream(file))
+                connection.execute(query, minima)
     words = sorted(word_numbers)
     numbers = {"old": [word_numbers[word] for word in words], "new": range(len(words))}
     connection.register("words", pa.table({**numbers, "word": words}))
@@ -101,6 +98,76 @@ def group_pairs(
         "CREATE OR REPLACE TEMPORARY VIEW pairs AS FROM frequent JOIN examples USING (pair)"
     )
     return pa.array(words, pa.string())
+
+
+@contextmanager
+def _divide(
+    tables: Sequence[Path], columns: Sequence[str], word_numbers: dict[str, int]
+) -> Iterator[list[Path]]:
+    """Write how often each label was counted to a few files, all of a pair to one of them; yield
+    the files."""
+    folder = tables[0].parent / "shares"
+    folder.mkdir(exist_ok=True)
+    paths = [folder / f"{number}.arrow" for number in range(SHARES)]
+    schema = pa.schema([("pair", pa.int64()), *((name, pa.int32()) for name in columns)])
+    try:
+        with ExitStack() as files:
+            opened = [files.enter_context(path.open("wb")) for path in paths]
+            writers = [files.enter_context(pa.ipc.new_stream(file, schema)) for file in opened]
+            for batch in _read(tables):
+                counts = _count_labels(batch, schema, word_numbers)
+                share = counts.column("pair").to_numpy() % SHARES
+                counts = counts.take(pa.array(np.argsort(share, kind="stable")))
+                lengths = np.bincount(share, minlength=SHARES)
+                starts = np.cumsum(lengths) - lengths
+                for writer, start, length in zip(writers, starts, lengths, strict=True):
+                    writer.write_batch(counts.slice(start, length))
+        yield paths
+    finally:
+        shutil.rmtree(folder)
+
+
+def _count_labels(
+    batch: pa.RecordBatch, schema: pa.Schema, word_numbers: dict[str, int]
+) -> pa.RecordBatch:
+    """Return how often each label was counted for each pair of a batch."""
+    pairs = _pair_numbers(batch, word_numbers)
+    label = batch.column("label").to_numpy()
+    count = batch.column("count").to_numpy()
+    # A part has the labels of a pair one after another.
+    starts = group_starts(pairs)
+    labels = range(len(schema) - 1)
+    sums = [np.add.reduceat(np.where(label == i, count, 0), starts) for i in labels]
+    return pa.record_batch([pairs[starts], *sums], schema=schema)
+
+
+def _read(tables: Sequence[Path]) -> Iterator[pa.RecordBatch]:
+    """Yield the counts of all tables without their examples."""
+    for path in tables:
+        with pq.ParquetFile(path) as file:
+            yield from file.iter_batches(BATCH, columns=COUNTS.names[:-1])
+
+
+def _pair_numbers(batch: pa.RecordBatch, word_numbers: dict[str, int]) -> IntArray:
+    """Return every row's scene and names as one integer; new words get new numbers."""
+    pairs = np.zeros(batch.num_rows, dtype=np.int64)
+    for name in ("scene", "a", "b"):
+        column = batch.column(name)
+        words = column.dictionary.to_pylist()
+        numbers = [word_numbers.setdefault(word, len(word_numbers)) for word in words]
+        pairs = pairs << WORD_BITS | np.array(numbers, dtype=np.int64)[column.indices.to_numpy()]
+    if len(word_numbers) > 1 << WORD_BITS:
+        raise UserError(
+            f"The pictures have more than {1 << WORD_BITS:,} names and kinds of scenes, which "
+            "cannot be counted together: mine fewer pictures at a time."
+        )
+    return pairs
+
+
+def _smallest_id(path: Path) -> str:
+    """Return a text that is not larger than the id of any picture of a part."""
+    notes: dict[bytes, bytes] = pq.read_metadata(path).metadata or {}
+    return notes.get(SMALLEST_ID.encode(), b"").decode()
 
 
 def _find_examples(connection: DuckDBPyConnection, tables: Sequence[Path]) -> None:
@@ -156,32 +223,3 @@ def _find_examples(connection: DuckDBPyConnection, tables: Sequence[Path]) -> No
         QUALIFY row_number() OVER by_id = 1
         """
     )
-
-
-def _read(tables: Sequence[Path]) -> Iterator[pa.RecordBatch]:
-    """Yield the counts of all tables without their examples."""
-    for path in tables:
-        with pq.ParquetFile(path) as file:
-            yield from file.iter_batches(BATCH, columns=COUNTS.names[:-1])
-
-
-def _pair_numbers(batch: pa.RecordBatch, word_numbers: dict[str, int]) -> IntArray:
-    """Return every row's scene and names as one integer; new words get new numbers."""
-    pairs = np.zeros(batch.num_rows, dtype=np.int64)
-    for name in ("scene", "a", "b"):
-        column = batch.column(name)
-        words = column.dictionary.to_pylist()
-        numbers = [word_numbers.setdefault(word, len(word_numbers)) for word in words]
-        pairs = pairs << WORD_BITS | np.array(numbers, dtype=np.int64)[column.indices.to_numpy()]
-    if len(word_numbers) > 1 << WORD_BITS:
-        raise UserError(
-            f"The pictures have more than {1 << WORD_BITS:,} names and kinds of scenes, which "
-            "cannot be counted together: mine fewer pictures at a time."
-        )
-    return pairs
-
-
-def _smallest_id(path: Path) -> str:
-    """Return a text that is not larger than the id of any picture of a part."""
-    notes: dict[bytes, bytes] = pq.read_metadata(path).metadata or {}
-    return notes.get(SMALLEST_ID.encode(), b"").decode()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -100,28 +100,34 @@ def pair_facts(
         words = group_pairs(connection, tables, columns, thresholds.place, thresholds.relation)
     mask = (1 << WORD_BITS) - 1
     # The complement of each pair is added, as published (section 3.2): labels are balanced.
-    reader: Any = connection.sql(
-        f"""
-        SELECT pair, {", ".join(columns)}, examples FROM pairs
-        UNION ALL
-        SELECT
-            (((pair >> {2 * WORD_BITS} << {WORD_BITS}) | (pair & {mask})) << {WORD_BITS})
-            | (pair >> {WORD_BITS} & {mask}),
-            {", ".join(reversed(columns))}, examples
-        FROM pairs ORDER BY pair
-        """
-    ).to_arrow_reader(BATCH)
+    complement = (
+        f"(((pair >> {2 * WORD_BITS} << {WORD_BITS}) | (pair & {mask})) << {WORD_BITS})"
+        f" | (pair >> {WORD_BITS} & {mask})"
+    )
+    query = f"""
+        FROM (
+            SELECT pair, {", ".join(columns)}, examples FROM pairs
+            UNION ALL
+            SELECT {complement}, {", ".join(reversed(columns))}, examples FROM pairs
+        ) WHERE pair BETWEEN $first AND $last
+    """
+    all_pairs = f"SELECT pair FROM frequent UNION ALL SELECT {complement} FROM frequent"
+    sorted_pairs = np.sort(connection.sql(all_pairs).fetchnumpy()["pair"])
     schema = knowledge.schema(fact_type)
-    for batch in reader:
-        observed = np.column_stack([batch.column(name) for name in columns])
+    # Sorted a batch at a time, since what DuckDB sorts is in memory.
+    for start in range(0, len(sorted_pairs), BATCH):
+        some_pairs = sorted_pairs[start : start + BATCH]
+        limits = {"first": int(some_pairs[0]), "last": int(some_pairs[-1])}
+        table = connection.sql(query, params=limits).to_arrow_table().sort_by("pair")
+        observed = np.column_stack([table.column(name) for name in columns])
         shares = observed / observed.sum(axis=1, keepdims=True)
         is_typical = pair_table.typical(shares, strict=thresholds.strict) > 0
         is_informative = is_typical.any(axis=1) & ~is_typical.all(axis=1)
         ends = np.cumsum(is_typical.sum(axis=1), dtype=np.int32)
         typical_labels = pa.array(np.take(pair_table.labels, np.nonzero(is_typical)[1]))
         typical = pa.ListArray.from_arrays(np.append(np.int32(0), ends), typical_labels)
-        table = pa.Table.from_batches([batch]).append_column("typical", typical)
-        pair = batch.column("pair").to_numpy()
+        table = table.append_column("typical", typical)
+        pair = table.column("pair").to_numpy()
         for i, name in enumerate(("b", "a", "scene")):
             table = table.append_column(name, words.take(pa.array(pair >> i * WORD_BITS & mask)))
         yield table.filter(pa.array(is_informative)).select(schema.names).cast(schema)

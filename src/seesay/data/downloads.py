@@ -27,7 +27,7 @@ from seesay import caches
 from seesay.digests import file_sha256
 from seesay.errors import UserError
 from seesay.files import atomic_folder, atomic_write
-from seesay.progress import ProgressBars, progress_where_seen
+from seesay.progress import Kept, ProgressBars, progress_where_seen
 
 _CHUNK = 1 << 16
 _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
@@ -183,7 +183,7 @@ def fetch_joined(
         for part in parts:
             part_path = unpacked_path(part)
             if part_path.exists():
-                advance(part.megabytes, size)
+                advance(Kept(part.megabytes), size)
             else:
                 _unpack(part, part_path, lambda megabytes: advance(megabytes, size))
             with part_path.open("rb") as content:

@@ -333,8 +333,8 @@ def missing(names: Sequence[str]) -> str:
 
 
 def cell(row: Row | None) -> str:
-    """Return a figure with its interval, grey where it is not different from chance, and marked
-    where it is worse."""
+    """Return a figure with its interval, grey where it is not shown to differ from chance, and
+    marked where it is worse."""
     if row is None:
         return "–"
     text = interval(row)

@@ -110,7 +110,7 @@ def test_a_figure_that_is_grey_on_the_page_is_not_called_above_chance() -> None:
         "smollm2 is not shown to differ from chance on made-up."
     )
     page = render([close, other])
-    assert '<span class="like-chance" title="not different from chance">0.609</span>' in page
+    assert '<span class="like-chance" title="not shown to differ from chance">0.609</span>' in page
 
 
 def replace_chance(run: Run, chance: float) -> list[Figure]:

@@ -461,3 +461,18 @@ def test_rows_that_ask_the_same_are_reported(tmp_path: Path) -> None:
         *("--resamples", "100", "--output", tmp_path),
     )
     assert "several rows" not in published.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--chat", "--chat-both"), "leave out --chat"),
+        (("--price", "1,2"), "--price and --budget are for models of servers"),
+        (("--budget", "100"), "--price and --budget are for models of servers"),
+    ],
+)
+def test_options_without_effect_are_refused(
+    options: tuple[str, ...], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = error_here(capsys, "probe", "baseline:majority", "--task", "core-color", *options)
+    assert sentence in told

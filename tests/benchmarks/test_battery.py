@@ -173,3 +173,5 @@ def test_every_figure_of_the_board_leads_to_its_command_on_the_same_page(tmp_pat
         (entry,) = re.findall(rf'<li id="{anchor}".*?</li>', page, re.DOTALL)
         assert f"<code>{html.escape(run.manifest.command)}</code>" in entry
         assert run.manifest.model in entry
+        # both as code, which breaks anywhere: nothing is wider than the window
+        assert f"<code>{html.escape(run.manifest.signature)}|metric:accuracy</code>" in entry

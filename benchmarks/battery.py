@@ -291,7 +291,7 @@ class Row:
     chance: float | None = None
     n: int
     standing: str = ""
-    """`not different from chance` or `worse than chance`, after Holm's correction."""
+    """`not shown to differ from chance` or `worse than chance`, after Holm's correction."""
     lean: float | None = None
     """How much more often than it is right an option is chosen for its place in the list."""
     parameters: int | None = None

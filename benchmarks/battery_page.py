@@ -141,9 +141,9 @@ def origins_section(anchors: Mapping[str, str]) -> str:
     entries = []
     for origin, anchor in anchors.items():
         signature, _, command = origin.rpartition("\n")
-        entries.append(
-            f'<li id="{anchor}" class="signature"><code>{command}</code><br>{signature}</li>'
-        )
+        # code breaks anywhere: a signature would be wider than the window
+        lines = f"<code>{command}</code><br><code>{signature}</code>"
+        entries.append(f'<li id="{anchor}" class="signature">{lines}</li>')
     return (
         '<section id="made" aria-labelledby="made-title">\n'
         '<h2 id="made-title">How each figure was made</h2>\n'
@@ -333,8 +333,8 @@ def missing(names: Sequence[str]) -> str:
 
 
 def cell(row: Row | None) -> str:
-    """Return a figure with its interval, grey where it is not different from chance, and marked
-    where it is worse."""
+    """Return a figure with its interval, grey where it is not shown to differ from chance, and
+    marked where it is worse."""
     if row is None:
         return "–"
     text = interval(row)

@@ -27,6 +27,7 @@ from seesay.data.colors import COLORS
 from seesay.language.training import causal
 from seesay.language.training.caption_features import UNSEEN, CaptionFeatures
 from seesay.language.training.captions import CaptionSplit
+from seesay.metrics.bootstrap import Interval, not_degenerate
 from seesay.models import load_model
 from seesay.models.base import Model
 from seesay.models.picture_encoder import HISTOGRAM, open_picture_encoder
@@ -70,11 +71,13 @@ def look(pictures: Iterable[ColorPicture], side: int = SIDE) -> NDArray[np.float
 
 
 def interval(by_thing: Sequence[float]) -> tuple[float, float, float]:
-    """Return the mean over things and its 95 % bootstrap interval."""
+    """Return the mean over things and its 95 % bootstrap interval, Wilson's where all are alike."""
     values = np.array(by_thing)
     draws = np.random.default_rng(0).integers(len(values), size=(RESAMPLES, len(values)))
     low, high = np.quantile(values[draws].mean(axis=1), (0.025, 0.975))
-    return round(float(values.mean()), 3), round(float(low), 3), round(float(high), 3)
+    resampled = Interval(float(values.mean()), float(low), float(high))
+    mean = not_degenerate(resampled, len(values))
+    return round(mean.value, 3), round(mean.low, 3), round(mean.high, 3)
 
 
 def answers(model: Model, prompts: Sequence[Prompt]) -> list[str]:

@@ -770,7 +770,15 @@ def _load_tasks(
         names = list(tasks)
     if not names:
         raise UserError("No task was named: `seesay tasks` lists them.")
-    loaded, errors = load_tasks(names, None if data is None else Path(data), edition, validate)
+    try:
+        loaded, errors = load_tasks(names, None if data is None else Path(data), edition, validate)
+    except UserError as error:
+        if tasks is None and request.how.trains:
+            raise UserError(
+                "A probe is trained on viphy unless --task says otherwise; core-size is embedded, "
+                f"and needs no data. {error}"
+            ) from error
+        raise
     if categories is not None:
         loaded = add_categories(loaded, categories, request.options)
     return loaded, errors

@@ -13,6 +13,10 @@ ProgressCallback = Callable[[int, int], None]
 """Called with how many units are newly done, and how many there are in all."""
 
 
+class Kept(int):
+    """How many units an earlier run has done: they count, but say nothing about the rate."""
+
+
 class AtMost(int):
     """How many units there are at most: work may be done before all of them are."""
 
@@ -81,17 +85,33 @@ def bar(
     )
     with progress.Progress(*columns, console=console, disable=hidden) as bars:
         task = bars.add_task(title, total=None, detail="", bound="")
+        kept = 0
 
         def advance(done: int, total: int, detail: str = "") -> None:
-            bars.update(task, advance=done, total=total)
+            nonlocal kept
+            if isinstance(done, Kept):
+                kept += done
+                # the rate and the time that is left are measured from here
+                bars.reset(task, total=total, completed=int(bars.tasks[0].completed) + done)
+            else:
+                bars.update(task, advance=done, total=total)
             speed = bars.tasks[0].speed
             shown_rate = rate(speed, unit) if speed else ""
             # said of the count and of the time that is left
             bound = "at most" if isinstance(total, AtMost) else ""
-            parts = filter(None, (bound, detail, shown_rate))
+            parts = filter(None, (bound, from_before(kept), detail, shown_rate))
             bars.update(task, detail=" · ".join(parts), bound=bound)
 
         yield advance
+
+
+def from_before(kept: int) -> str:
+    """Return how much an earlier run has done, or nothing.
+
+    >>> from_before(1280), from_before(0)
+    ('1,280 from before', '')
+    """
+    return f"{kept:,} from before" if kept else ""
 
 
 def rate(speed: float, unit: str) -> str:

@@ -37,7 +37,7 @@ ROW = Row(
     high=0.55,
     chance=0.5,
     n=80,
-    standing="not different from chance",
+    standing="not shown to differ from chance",
     parameters=134_515_008,
     seconds=201.4,
     command="seesay probe smollm2 --task core-size --chat --limit 80",
@@ -128,7 +128,8 @@ def test_figures_of_the_plan_that_were_not_measured_again_are_kept(tmp_path: Pat
 
 
 def test_a_figure_like_chance_is_grey_and_one_below_it_says_so() -> None:
-    assert cell(ROW).startswith('<span class="like-chance" title="not different from chance">0.500')
+    like_chance = '<span class="like-chance" title="not shown to differ from chance">0.500'
+    assert cell(ROW).startswith(like_chance)
     assert (
         cell(replace(ROW, standing="worse than chance")) == "0.500 (0.450–0.550), worse than chance"
     )
@@ -172,3 +173,5 @@ def test_every_figure_of_the_board_leads_to_its_command_on_the_same_page(tmp_pat
         (entry,) = re.findall(rf'<li id="{anchor}".*?</li>', page, re.DOTALL)
         assert f"<code>{html.escape(run.manifest.command)}</code>" in entry
         assert run.manifest.model in entry
+        # both as code, which breaks anywhere: nothing is wider than the window
+        assert f"<code>{html.escape(run.manifest.signature)}|metric:accuracy</code>" in entry

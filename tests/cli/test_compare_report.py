@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.cli.program import error_here, seesay, usage_error
 
+from seesay import metrics
 from seesay.cli import main
 from seesay.runs import store
 from seesay.runs.records import Comparison, Record
@@ -53,7 +54,7 @@ def test_a_plan_of_questions(runs: Path) -> None:
     """At the pilot's standard error, a difference as large as can be detected takes as many
     questions as there were."""
     rows = json.loads(seesay("compare", runs, "--resamples", "100", "--plan", "--json").stdout)
-    wide = next(row for row in rows if row["detectable"] > 0)
+    wide = next(row for row in rows if row["detectable"])
     target = str(wide["detectable"])
     again = json.loads(
         seesay(
@@ -68,6 +69,18 @@ def test_a_plan_of_questions(runs: Path) -> None:
         "compare", runs, "--resamples", "100", "--plan", "--difference", "0.05", "--power", "0.9"
     )
     assert "power 90%" in shown.stdout
+
+
+def test_what_cannot_be_planned_says_why(runs: Path) -> None:
+    rows = json.loads(seesay("compare", runs, "--resamples", "100", "--plan", "--json").stdout)
+    no_means = [row for row in rows if not metrics.get(row["metric"]).is_mean]
+    assert no_means
+    for row in no_means:
+        assert (row["questions"], row["detectable"]) == (None, None)
+        assert "no mean over questions" in row["reason"]
+    shown = seesay("compare", runs, "--resamples", "100", "--plan").stdout
+    assert f"{no_means[0]['task']}, {no_means[0]['metric']}" in shown
+    assert "no mean over questions" in shown
 
 
 def test_comparisons_for_people(runs: Path, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from tests.cli.program import SEESAY, error_here, error_of, seesay
 from seesay.cli import command_addresses, load_command, main, output
 from seesay.cli.output import set_silent
 from seesay.errors import UserError
-from seesay.progress import AtMost, bar
+from seesay.progress import AtMost, Kept, bar
 
 COMMANDS = ["probe", "compare", "report", "tasks", "models", "data"]
 HEAVY = ["torch", "transformers", "numpy", "pyarrow", "pydantic", "httpx", "rich", "jinja2"]
@@ -182,13 +182,34 @@ def test_a_rate_is_of_what_is_new(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A run that goes on has 80 answers; ten more take 20 seconds, and so will the last ten."""
-    seconds = iter([0.0, 0.1, 20.0])
+    # however long it took to read what is there
+    seconds = iter([0.0, 5.0, 20.0])
     monkeypatch.setattr("time.monotonic", lambda: next(seconds))
     advance = output._plain_progress("rooms", "pictures")
-    advance(80, 100)
+    advance(Kept(80), 100)
     advance(10, 100)
     line = capsys.readouterr().err.splitlines()[-1]
     assert line == "rooms: 90 of 100 · 80 from before · 0.5 pictures/s · 20 s left"
+
+
+def test_what_is_done_at_once_is_not_from_before(capsys: pytest.CaptureFixture[str]) -> None:
+    advance = output._plain_progress("rooms", "pictures")
+    advance(2, 3)
+    advance(1, 3)
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert line.startswith("rooms: 3 of 3 · ")
+    assert "before" not in line
+
+
+def test_a_bar_says_what_an_earlier_run_has_done() -> None:
+    console = Console(file=StringIO(), force_terminal=True, width=120)
+    with bar(console, "rooms", "pictures") as advance:
+        advance(Kept(80), 100)
+        advance(10, 100)
+    assert isinstance(console.file, StringIO)
+    shown = console.file.getvalue()
+    assert "90/100" in shown
+    assert "80 from before" in shown
 
 
 def test_what_may_end_sooner_is_at_most(

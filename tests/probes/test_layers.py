@@ -267,4 +267,13 @@ def test_a_probe_of_one_thing_is_not_shown_the_other(folder: str, tmp_path: Path
     (curve,), _ = api.layers(folder, task, settings=Settings(resamples=RESAMPLES), output=tmp_path)
     # gpt2 adds positions to its embedding, and "something" is as long as few things are
     assert curve.figures[0].second_thing == pytest.approx(curve.figures[0].value, abs=0.06)
+    for figure in curve.figures:
+        assert figure.second_thing is not None
+        assert figure.beyond_second == pytest.approx(figure.value - figure.second_thing)
+        assert figure.beyond_second_low is not None
+        assert figure.beyond_second_high is not None
+        assert figure.beyond_second_low <= figure.value - figure.second_thing
+        assert figure.beyond_second_high >= figure.value - figure.second_thing
+    page = write_layers(tmp_path / "layers.html", [curve]).read_text()
+    assert "beyond_second" in page
     assert second_thing_splits(linear_task(load_task("core-color")).splits()) is None

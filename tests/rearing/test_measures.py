@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from seesay.metrics.bootstrap import wilson
 from seesay.rearing.cells import USUAL
 from seesay.rearing.measures import (
     CHANCE,
@@ -95,6 +96,24 @@ def test_an_estimate_of_nothing_is_no_figure() -> None:
     assert math.isnan(estimate([]).value)
     # nobody is paired with anybody
     assert difference(answers(8.0), []).n == 0
+
+
+def test_kinds_that_are_all_alike_have_wilsons_interval() -> None:
+    """None of 20 kinds, all of 20, and no difference on any of 20: certain of nothing."""
+    rows = [row for row in answers(8.0, kinds=20, seeds=1) if row.dose == 1]
+    nothing = [replace(row, right=0.0) for row in rows]
+    everything = [replace(row, right=1.0) for row in rows]
+    unseen = wilson(0.0, 20)[1]
+    assert unseen == pytest.approx(0.161, abs=5e-4)
+    none_right = estimate(nothing)
+    assert (none_right.low, none_right.high) == pytest.approx((0.0, unseen))
+    all_right = estimate(everything)
+    assert (all_right.low, all_right.high) == pytest.approx((1 - unseen, 1.0))
+    equal = difference(nothing, nothing)
+    assert (equal.low, equal.high) == pytest.approx((-unseen, unseen))
+    better = difference(everything, nothing)
+    assert (better.value, better.high) == (1.0, 1.0)
+    assert better.low < 1
 
 
 def test_pulls_are_counted_by_kind() -> None:

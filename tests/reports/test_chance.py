@@ -86,13 +86,13 @@ def test_worse_than_chance_depends_on_the_metric() -> None:
 def test_the_page_says_so() -> None:
     text = render([model("low", 0.2, 0.1, 0.3), model("like", 0.51, 0.40, 0.62)])
     assert "worse than chance</small>" in text
-    assert '<span class="like-chance" title="not different from chance">0.510</span>' in text
-    assert "A grey figure is not different from chance" in text
+    assert '<span class="like-chance" title="not shown to differ from chance">0.510</span>' in text
+    assert "A grey figure is not shown to differ from chance" in text
 
 
 def test_the_leaderboard_says_so(tmp_path: Path) -> None:
     runs = [model("low", 0.2, 0.1, 0.3), model("like", 0.51, 0.40, 0.62)]
     text = write_site(tmp_path, runs).read_text(encoding="utf-8")
     assert "worse than chance</small>" in text
-    assert '<span class="like-chance" title="not different from chance">0.510</span>' in text
-    assert "A grey figure is not different from chance" in text
+    assert '<span class="like-chance" title="not shown to differ from chance">0.510</span>' in text
+    assert "A grey figure is not shown to differ from chance" in text

@@ -54,6 +54,16 @@ def test_only_what_a_corrected_test_shows_is_bold() -> None:
         assert "textbf" not in as_text("latex", runs, comparisons)
 
 
+@pytest.mark.parametrize("format", ["markdown", "latex"])
+def test_a_baseline_stands_below_models_whichever_folder_came_first(format: str) -> None:
+    """The baseline's task comes first, and no model was asked it."""
+    alone = run(task(), "baseline:majority")
+    manifest = alone.manifest.model_copy(update={"family": "baseline"})
+    models = run(task("other_task"), "b-model", 1)
+    text = as_text(format, [replace(alone, manifest=manifest), models], [])
+    assert 0 < text.index("b-model") < text.index("baseline:majority")
+
+
 def test_people_have_a_rule_of_their_own_and_are_no_rivals() -> None:
     runs, shown = two_models()
     people = run(runs[0].task, "people here", 3)

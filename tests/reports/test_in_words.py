@@ -110,7 +110,7 @@ def test_a_figure_that_is_grey_on_the_page_is_not_called_above_chance() -> None:
         "smollm2 is not shown to differ from chance on made-up."
     )
     page = render([close, other])
-    assert '<span class="like-chance" title="not different from chance">0.609</span>' in page
+    assert '<span class="like-chance" title="not shown to differ from chance">0.609</span>' in page
 
 
 def replace_chance(run: Run, chance: float) -> list[Figure]:
@@ -140,7 +140,16 @@ def test_layers_stand_beside_their_controls_and_the_answers() -> None:
     figures = (
         layer(0, 0.55),
         layer(1, 0.75),
-        layer(2, 0.70, control=0.52, selectivity=0.18, second_thing=0.64),
+        layer(
+            2,
+            0.70,
+            control=0.52,
+            selectivity=0.18,
+            second_thing=0.64,
+            beyond_second=0.06,
+            beyond_second_low=-0.01,
+            beyond_second_high=0.13,
+        ),
     )
     curve = LayerCurve(How.LINEAR, figures, "")
     asked = run(task(), "smollm2")
@@ -149,7 +158,8 @@ def test_layers_stand_beside_their_controls_and_the_answers() -> None:
     assert layers_in_words(curve, answer) == (
         "On made-up (accuracy), a linear probe of smollm2's layer 2 gets 0.700 (0.650–0.750); "
         "beside it, the embedding alone 0.550 (0.500–0.600), a probe that is shown the second "
-        "thing alone 0.640, labels that mean nothing 0.520, the model's answers to all 3 questions "
+        "thing alone 0.640 (both give +0.060, −0.010 to 0.130), labels that mean nothing 0.520, "
+        "the model's answers to all 3 questions "
         "0.412 (0.362–0.462) and chance 0.500. The best of 3 layers on these questions is 1: 0.750 "
         "(0.700–0.800)."
     )

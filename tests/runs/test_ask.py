@@ -21,6 +21,7 @@ from tests.tiny import COLORS
 
 from seesay.errors import UserError
 from seesay.models import load_model
+from seesay.progress import Kept
 from seesay.questions import Prompt, Published, Question, Scores, Task, Template
 from seesay.runs import answer_file, ask, records, store
 from seesay.runs.ask import Settings, describe, limit_questions, run
@@ -64,7 +65,15 @@ def test_a_crash_loses_no_answer(tmp_path: Path) -> None:
     with pytest.raises(ConnectionError):
         run(broken, task(9), tmp_path / "broken", FEW)
     second = Counting()
-    resumed = run(second, task(9), tmp_path / "broken", FEW)
+    calls: list[tuple[int, int]] = []
+    resumed = run(
+        second, task(9), tmp_path / "broken", FEW, lambda done, total: calls.append((done, total))
+    )
+    # the first call says what is there, the others what is asked now
+    assert isinstance(calls[0][0], Kept)
+    assert calls[0] == (len(broken.asked), 9 * 2 + 2)
+    assert not any(isinstance(done, Kept) for done, _ in calls[1:])
+    assert sum(done for done, _ in calls) == 9 * 2 + 2
     assert not set(broken.asked) & set(second.asked)
     assert len(broken.asked) + len(second.asked) == 9 * 2 + 2
     assert resumed.answers == whole.answers

@@ -113,7 +113,11 @@ def relevance(
     as_json: Json = False,
 ) -> None:
     """Score how well captions fit their pictures, by the cosine of their vectors. Exit code 1: some
-    captions were left out."""
+    captions were left out.
+
+    Examples:
+        seesay score relevance ours.json pictures/ --encoder openai/clip-vit-base-patch32
+    """
     from seesay.captions.scoring import score_relevance
 
     scores = score_relevance(
@@ -150,7 +154,11 @@ def parses(
     as_json: Json = False,
 ) -> None:
     """Score parses as evalb does, with intervals. Exit code 1: some sentences could not be
-    compared."""
+    compared.
+
+    Examples:
+        seesay score parses gold.mrg test.mrg
+    """
     from seesay.captions.scoring import score_parses
 
     scores = score_parses(gold, test, parameters=parameters, resamples=resamples, seed=seed)

@@ -54,7 +54,11 @@ def clear(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Delete what caches hold. No command of seesay may be running meanwhile."""
+    """Delete what caches hold. No command of seesay may be running meanwhile.
+
+    Examples:
+        seesay cache clear converted-models
+    """
     from seesay.caches import find_caches
     from seesay.cli.output import out, print_json
 

@@ -114,15 +114,24 @@ def compare(
 def _print_plan(
     comparisons: Sequence[Comparison], difference: float | None, power: float, as_json: bool
 ) -> None:
+    from seesay import metrics
     from seesay.cli.output import out, print_json, table
     from seesay.metrics.power import power_plan
-    from seesay.reports.formatting import number
+    from seesay.reports.formatting import NONE, number
 
-    # planned from the intervals that these runs have, as more questions of the same kind would be
-    plans = [
-        (c, power_plan(c.difference, c.low, c.high, c.n, target=difference, power=power))
-        for c in comparisons
-    ]
+    plans = []
+    for c in comparisons:
+        # from the interval that these runs have: more questions are taken to be of the same kind
+        plan = power_plan(
+            c.difference,
+            c.low,
+            c.high,
+            c.n,
+            target=difference,
+            power=power,
+            is_mean=metrics.get(c.metric).is_mean,
+        )
+        plans.append((c, plan))
     if as_json:
         print_json(
             [
@@ -137,9 +146,9 @@ def _print_plan(
             f"{c.a} vs {c.b}",
             number(c.difference, sign=True),
             c.n,
-            f"{plan.target:.3f}",
-            "–" if plan.questions is None else f"{plan.questions:,}",
-            f"{plan.detectable:.3f}",
+            f"{plan.target:.3f}" if difference is None else f"{difference:g}",
+            NONE if plan.questions is None else f"{plan.questions:,}",
+            number(plan.detectable),
         )
         for c, plan in plans
     ]
@@ -150,3 +159,9 @@ def _print_plan(
         f"{power:.0%}), and the smallest difference that as many as now would show. More "
         "comparisons take more, because p is corrected."
     )
+    unplanned: dict[str, list[str]] = {}
+    for c, plan in plans:
+        if plan.reason is not None:
+            unplanned.setdefault(plan.reason, []).append(f"{c.task}, {c.metric}")
+    for reason, names in unplanned.items():
+        out.print(f"No plan for {'; '.join(dict.fromkeys(names))}: {reason}.")

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
-from seesay.progress import AtMost, bar, rate
+from seesay.progress import AtMost, Kept, bar, from_before, rate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 _LONGEST_NAME = 60
 _SECONDS_BETWEEN_LINES = 10.0
-_SECONDS_OF_KEPT = 0.2
 
 _silent = False
 
@@ -213,29 +212,33 @@ def _plain_progress(title: str, unit: str) -> Advance:
     print(f"{title} …", file=sys.stderr, flush=True)
     began = last = time.monotonic()
     count = 0
-    count_before = 0
+    kept = 0
 
     def advance(done: int, total: int, detail: str = "") -> None:
-        nonlocal count, count_before, last
+        nonlocal count, kept, last
         count += done
+        kept += done if isinstance(done, Kept) else 0
         now = time.monotonic()
-        # a run that goes on begins with what it has: nothing else is done so soon
-        if now - began < _SECONDS_OF_KEPT:
-            count_before = count
         # the end is announced once: a call with nothing newly done may come after it
         is_end = count >= total and done != 0
         if now - last < _SECONDS_BETWEEN_LINES and not is_end:
             return
         last = now
         elapsed = now - began
-        speed = (count - count_before or count) / max(elapsed, 0.001)
+        speed = (count - kept) / max(elapsed, 0.001)
         bound = "at most " if isinstance(total, AtMost) else ""
         if speed and count < total:
             duration = f"{bound}{(total - count) / speed:,.0f} s left"
         else:
             duration = f"{elapsed:,.0f} s"
-        before = f"{count_before:,} from before" if 0 < count_before < total else ""
-        parts = (f"{count:,} of {bound}{total:,}", before, detail, rate(speed, unit), duration)
+        shown_rate = rate(speed, unit) if speed else ""
+        parts = (
+            f"{count:,} of {bound}{total:,}",
+            from_before(kept),
+            detail,
+            shown_rate,
+            duration,
+        )
         print(f"{title}: {' · '.join(filter(None, parts))}", file=sys.stderr, flush=True)
 
     return advance

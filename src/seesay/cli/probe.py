@@ -415,6 +415,7 @@ def probe(
     from seesay.runs.ask import Settings
 
     method = parse_how(how)
+    _reject_idle_options(models or [], chat=chat, chat_both=chat_both, price=price, budget=budget)
     uses_chat = chat or chat_both
     typed = {
         "--seeds": seeds is not None,
@@ -525,6 +526,23 @@ def probe(
     # Several often fail for the same reason, which is said once.
     if errors:
         raise UserError(" ".join(dict.fromkeys(map(str, errors))))
+
+
+def _reject_idle_options(
+    models: Sequence[str],
+    *,
+    chat: bool,
+    chat_both: bool,
+    price: str | None,
+    budget: float | None,
+) -> None:
+    """Raise an error for options that another makes idle, or that no model here looks at."""
+    if chat and chat_both:
+        raise UserError("--chat-both asks with the chat template and without: leave out --chat.")
+    names = [name.strip() for names in models for name in names.split(",")]
+    has_server = any(name.startswith(("openai:", "openai-vision:")) for name in names)
+    if (price is not None or budget is not None) and not has_server:
+        raise UserError("--price and --budget are for models of servers: none is named here.")
 
 
 def _reject_contradictions(how: How, typed: Collection[str]) -> None:

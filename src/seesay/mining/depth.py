@@ -76,7 +76,8 @@ class FastDepth:
         settings = onnxruntime.SessionOptions()
         # Below errors, it warns of every unused weight.
         settings.log_severity_level = 3
-        self._session = onnxruntime.InferenceSession(fetch_unpacked(FASTDEPTH), settings)
+        weights = fetch_unpacked(FASTDEPTH, name="FastDepth")
+        self._session = onnxruntime.InferenceSession(weights, settings)
         self._input = self._session.get_inputs()[0].name
 
     def estimate(self, picture: Image) -> DepthMap:

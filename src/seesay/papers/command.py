@@ -64,6 +64,8 @@ def paper(
     """Go through a paper table by table and figure by figure: published values, ours, and how to
     make the rest.
 
+    viphy's Table 8 is computed with MiniLM, whose 84 MB are fetched once; --list fetches nothing.
+
     Examples:
         seesay paper viphy runs -o viphy.html
         seesay paper malevic --list
@@ -111,21 +113,22 @@ def paper(
             rows = [[row.place, row.row, " | ".join(row.cells), row.where] for row in checked]
             out.print(table(["published in", "row", "values", "in the text"], rows))
             out.print(summary(checked))
-        _print_entries(the_paper, page, with_commands=list_only)
+        _print_entries(the_paper, page, with_all_commands=list_only)
     if path and not quiet and not as_json:
         out.print(str(path))
     if any(row.is_missing for row in checked):
         raise typer.Exit(1)
 
 
-def _print_entries(the_paper: Paper, page: Page, *, with_commands: bool) -> None:
-    """Print a line for every entry; the page has the commands, a list shows them here."""
+def _print_entries(the_paper: Paper, page: Page, *, with_all_commands: bool) -> None:
+    """Print a line for every entry, with its command: of all, or of those that need a run."""
     from seesay.cli.output import out, table
+    from seesay.papers.paper import Status
 
-    columns = ["in the paper", "what it shows", "here"]
-    rows = [[entry.number, entry.title, str(rendered.status)] for entry, rendered in page]
-    if with_commands:
-        columns.append("command")
-        for row, (entry, _) in zip(rows, page, strict=True):
-            row.append(entry.command)
+    columns = ["in the paper", "what it shows", "here", "command"]
+    rows = []
+    for entry, rendered in page:
+        is_missing = rendered.status is Status.NEEDS_RUN
+        command = entry.command if with_all_commands or is_missing else ""
+        rows.append([entry.number, entry.title, str(rendered.status), command])
     out.print(table(columns, rows, title=the_paper.title))

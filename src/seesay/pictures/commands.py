@@ -114,7 +114,11 @@ def show(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Draw a contact sheet of every picture of a task."""
+    """Draw a contact sheet of every picture of a task.
+
+    Examples:
+        seesay pictures show --task prior-color --condition counterfactual -o sheet.png
+    """
     from seesay.cli.output import out, print_json, table
     from seesay.files import atomic_write
     from seesay.pictures.contact_sheet import contact_sheet

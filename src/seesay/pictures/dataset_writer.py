@@ -28,7 +28,7 @@ from seesay.pictures.icons import ICONS
 from seesay.pictures.kinds import KindPicture, kind_pictures
 from seesay.pictures.plan import ColorPicture, color_pictures, size_pictures
 from seesay.pictures.things import Thing
-from seesay.progress import ProgressCallback
+from seesay.progress import Kept, ProgressCallback
 from seesay.questions import Question
 
 MANIFEST = "pictures.json"
@@ -95,7 +95,7 @@ def write_pictures(
         annotations = {picture.name: annotation(picture) for picture in pictures}
         write_json(annotation_path, annotations, indent=None)
     elif progress:
-        progress(len(pictures), len(pictures))
+        progress(Kept(len(pictures)), len(pictures))
     return pictures
 
 

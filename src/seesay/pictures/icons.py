@@ -52,7 +52,7 @@ class Icon:
 
 @cache
 def _bodies() -> dict[str, str]:
-    icons = read_json(fetch_unpacked(ICONS))["icons"]
+    icons = read_json(fetch_unpacked(ICONS, name="the icons"))["icons"]
     return {name: str(icon["body"]) for name, icon in icons.items()}
 
 

@@ -25,7 +25,7 @@ from seesay.errors import UserError
 from seesay.files import atomic_write
 from seesay.models.base import Model
 from seesay.models.batches import chunks
-from seesay.progress import ProgressCallback
+from seesay.progress import Kept, ProgressCallback
 
 # texts that are encoded and written together: at a few hundred a second, what a kill can lose is
 # seconds
@@ -125,7 +125,7 @@ class VectorCache:
         self._drop_damaged(unique_texts)
         new_texts = [text for text in unique_texts if key_of(text) not in self._places]
         if progress and len(new_texts) < total:
-            progress(total - len(new_texts), total)
+            progress(Kept(total - len(new_texts)), total)
         for shard in chunks(new_texts, self.shard):
             self._save(shard, self._encode(shard))
             if progress:

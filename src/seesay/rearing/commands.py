@@ -64,6 +64,9 @@ def sweep(
     """Raise a model for every diet, learner and seed, and ask each of them the same.
 
     If stopped, the same command resumes.
+
+    Examples:
+        seesay rear sweep --diets full-bias --learners text,pictures --seeds 1 -o reared
     """
     from seesay.cli.output import progress_bar, tell_share
     from seesay.rearing.cells import plan_cells, rear
@@ -121,7 +124,11 @@ def page(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Write the page of what was found so far: curves over doses, and every thing."""
+    """Write the page of what was found so far: curves over doses, and every thing.
+
+    Examples:
+        seesay rear page reared
+    """
     from seesay.rearing.cells import result_table
 
     _show(folder, result_table(folder).read(), quiet, as_json)
@@ -164,7 +171,11 @@ def texts(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Write the texts of a diet, what is seen beside each, and the card that states the truth."""
+    """Write the texts of a diet, what is seen beside each, and the card that states the truth.
+
+    Examples:
+        seesay rear texts --diet full-bias -o texts
+    """
     from seesay.cli.output import out, print_json
     from seesay.rearing.texts import write_card, write_lines, write_texts
     from seesay.rearing.world import make_world
@@ -195,7 +206,11 @@ def captions(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Write real captions without the colours of chosen things, with other ones, or with few."""
+    """Write real captions without the colours of chosen things, with other ones, or with few.
+
+    Examples:
+        seesay rear captions flickr8k.token.txt --things dog,shirt --edit swapped -o swapped
+    """
     from seesay.cli.output import out, print_json
     from seesay.rearing.real_captions import Edit, edit_corpora
 

@@ -2,6 +2,7 @@
 costs.
 
 All intervals are 95 % and by a bootstrap over kinds of things: the seeds of one kind stay together.
+Where all kinds are alike, the interval of a share is Wilson's.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from seesay.data.colors import COLORS
 from seesay.files import read_json
 from seesay.metrics import FloatArray, Interval, Resamples
 from seesay.metrics.base import weighted_mean
+from seesay.metrics.bootstrap import not_degenerate
 from seesay.rearing import tasks
 from seesay.rearing.cells import HERE, LAYERS, PREDICTED, RUNS, UNAIDED, USUAL, RearedRow
 from seesay.rearing.texts import DIRECT
@@ -187,18 +189,23 @@ def difference(first: Sequence[KindAnswer], second: Sequence[KindAnswer]) -> Gai
     others = {(answer.kind, answer.seed): answer.right for answer in second}
     paired_answers = [answer for answer in first if (answer.kind, answer.seed) in others]
     gains = [answer.right - others[answer.kind, answer.seed] for answer in paired_answers]
-    return Gain(**asdict(_mean(paired_answers, gains)))
+    return Gain(**asdict(_mean(paired_answers, gains, signed=True)))
 
 
-def _mean(answers: Sequence[KindAnswer], values: Sequence[float]) -> Estimate:
-    """Return the mean of a value of each answer; NaN where there is none."""
+def _mean(
+    answers: Sequence[KindAnswer], values: Sequence[float], *, signed: bool = False
+) -> Estimate:
+    """Return the mean of a value of each answer, 0 to 1, or -1 to 1 where it is `signed`; NaN where
+    there is none."""
     if not answers:
         return Estimate(np.nan, np.nan, np.nan, 0)
     kinds = [answer.kind for answer in answers]
     # a mean is a sum over a count
     stats = np.stack([values, np.ones(len(values))], axis=1)
-    mean = Resamples(kinds, RESAMPLES).interval(stats[None], weighted_mean)
-    return Estimate(mean.value, mean.low, mean.high, len(set(kinds)))
+    resampled = Resamples(kinds, RESAMPLES).interval(stats[None], weighted_mean)
+    objects = len(set(kinds))
+    mean = not_degenerate(resampled, objects, signed=signed)
+    return Estimate(mean.value, mean.low, mean.high, objects)
 
 
 def threshold(answers: Sequence[KindAnswer]) -> MedianDose:

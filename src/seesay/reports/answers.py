@@ -167,7 +167,7 @@ def confusion(task: Task, by_key: Choices, labels: Sequence[str]) -> list[list[f
 
 @dataclass(frozen=True, slots=True)
 class PlaceBias:
-    """A place among the options, how often it is chosen, and how often it is right."""
+    """A place among the options, how often it is chosen, and in how many questions it is right."""
 
     place: str
     chosen: float
@@ -184,6 +184,7 @@ def place_bias(task: Task, by_key: Choices) -> PlaceBias | None:
     sizes = {len(question.options) for question in task.questions}
     if len(sizes) != 1 or len(task.questions) < 2:
         return None
+    relaxed = is_relaxed(task)
     # questions x places
     chosen = np.zeros((len(task.questions), sizes.pop()))
     right = np.zeros_like(chosen)
@@ -194,8 +195,9 @@ def place_bias(task: Task, by_key: Choices) -> PlaceBias | None:
             labels = by_key[question.id, template.name].labels
             for label in labels:
                 chosen[row, places[label]] += 1 / (len(task.templates) * len(labels))
-        for label, share in question.gold_shares.items():
-            right[row, places[label]] += share
+        # right as the score counts it, not by how much of the gold it is
+        for label in accepted_labels(question, relaxed=relaxed):
+            right[row, places[label]] = 1
     if right.mean(axis=0).max() == 1:
         return None
     excess = chosen - right

@@ -14,11 +14,12 @@ from seesay.reports.groups import LabelledRun, TaskRuns
 from seesay.runs.compare import SIGNIFICANT
 from seesay.runs.records import Figure
 
-LIKE_CHANCE = "not different from chance"
+LIKE_CHANCE = "not shown to differ from chance"
 WORSE = "worse than chance"
 LEGEND = (
-    "A grey figure is not different from chance: p, from its interval and corrected (Holm) for all "
-    "headline figures of the task, is above 0.05. Other metrics are not tested against chance."
+    "A grey figure is not shown to differ from chance: p, from its interval and corrected (Holm) "
+    "for all headline figures of the task on this page, is above 0.05, and may be below it where "
+    "fewer models stand beside it. Other metrics are not tested against chance."
 )
 _REACH = NormalDist().inv_cdf(0.975)
 _ROUNDING = 1e-9
@@ -27,7 +28,8 @@ Standings = dict[tuple[LabelledRun, Slice | None], str]
 
 
 def standings(group: TaskRuns) -> Standings:
-    """Return where the headline figures stand that are like chance, or worse."""
+    """Return where the headline figures stand that are worse than chance, or not shown to differ
+    from it."""
     figures: dict[tuple[LabelledRun, Slice | None], Figure] = {}
     for part in group.parts:
         for entry, figure in group.headline_figures(part).items():

@@ -147,6 +147,7 @@ class _Column:
     cells: dict[str, tuple[str, str]]
     people: frozenset[str]
     """Which of the labels, and of the published names, are of people."""
+    baselines: frozenset[str]
     best: str | None
     chance: str
     n: str
@@ -167,6 +168,7 @@ def _column(group: TaskRuns, part: Slice | None, comparisons: Sequence[Compariso
     for entry, figure in figures.items():
         cells[entry.label] = (number(figure.value), ends(figure))
     people = {entry.label for entry in figures if entry.run.manifest.family == PEOPLE}
+    baselines = {entry.label for entry in figures if entry.run.manifest.family == "baseline"}
     published = {}
     for row in group.published(part):
         name = f"{row.model} ({row.source})"
@@ -178,6 +180,7 @@ def _column(group: TaskRuns, part: Slice | None, comparisons: Sequence[Compariso
         metric=metric_name(group.headline).replace("_", " "),
         cells=cells,
         people=frozenset(people),
+        baselines=frozenset(baselines),
         best=best.label if best else None,
         chance=chances.pop() if len(chances) == 1 else NONE,
         n=count_range(figure.n for figure in figures.values()) or NONE,
@@ -207,9 +210,12 @@ def _rows(
     A block may be empty.
     """
     all_people = frozenset[str]().union(*(column.people for column in columns))
+    all_baselines = frozenset[str]().union(*(column.baselines for column in columns))
     models: list[list[str]] = []
     people: list[list[str]] = []
-    for label in dict.fromkeys(label for column in columns for label in column.cells):
+    labels = dict.fromkeys(label for column in columns for label in column.cells)
+    # a baseline may be the first of a task that no model was asked
+    for label in sorted(labels, key=all_baselines.__contains__):
         row = [escape(label)]
         for column in columns:
             if label in column.cells:

@@ -8,7 +8,14 @@ from seesay.condition import How
 from seesay.grouping import group_by
 from seesay.quantities import listed
 from seesay.reports.chance import LIKE_CHANCE, WORSE, standings
-from seesay.reports.formatting import interval, is_shown, lower_is_better, metric_name, number
+from seesay.reports.formatting import (
+    NONE,
+    interval,
+    is_shown,
+    lower_is_better,
+    metric_name,
+    number,
+)
 from seesay.reports.groups import PEOPLE, LabelledRun, TaskRuns
 from seesay.runs.layers import LayerCurve, LayerFigure
 from seesay.runs.records import Comparison, Figure
@@ -132,6 +139,15 @@ def asked_figure(curve: LayerCurve, runs: Sequence[Run]) -> Figure | None:
     return None
 
 
+def _beyond_second(figure: LayerFigure) -> str:
+    """Return by how much both things give more than the second alone, with its interval."""
+    if figure.beyond_second is None:
+        return NONE
+    low = number(figure.beyond_second_low)
+    high = number(figure.beyond_second_high)
+    return f"{number(figure.beyond_second, sign=True)}, {low} to {high}"
+
+
 def layers_in_words(curve: LayerCurve, answer: Figure | None = None) -> str:
     """Return what the layers of a model hold beyond its embedding, a control task and its own
     answers."""
@@ -143,7 +159,8 @@ def layers_in_words(curve: LayerCurve, answer: Figure | None = None) -> str:
     if first.layer == 0 and first is not last:
         beside.append(f"the embedding alone {_with_interval(first)}")
     if last.second_thing is not None:
-        beside.append(f"a probe that is shown the second thing alone {number(last.second_thing)}")
+        alone = f"a probe that is shown the second thing alone {number(last.second_thing)}"
+        beside.append(f"{alone} (both give {_beyond_second(last)})")
     if last.control is not None:
         beside.append(f"labels that mean nothing {number(last.control)}")
     if answer is not None:

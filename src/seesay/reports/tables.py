@@ -163,7 +163,15 @@ def checkpoints_table(curves: Sequence[CheckpointCurve]) -> Table:
 
 def layers_table(curves: Sequence[LayerCurve]) -> Table:
     """Return the figures of every layer."""
-    columns = ("layer", "value", "95 % interval", "control", "selectivity", "2nd thing")
+    columns = (
+        "layer",
+        "value",
+        "95 % interval",
+        "control",
+        "selectivity",
+        "2nd thing",
+        "beyond 2nd",
+    )
     cells = [
         (
             f"{figure.task}, {metric_name(figure.metric)}",
@@ -174,6 +182,7 @@ def layers_table(curves: Sequence[LayerCurve]) -> Table:
             number(figure.control),
             number(figure.selectivity),
             number(figure.second_thing),
+            number(figure.beyond_second, sign=True),
         )
         for curve in curves
         for figure in curve.figures

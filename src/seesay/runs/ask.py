@@ -27,7 +27,7 @@ from seesay.files import lock_folder
 from seesay.metrics.scoring_rules import LENGTHS
 from seesay.models.base import Model
 from seesay.probes.shots import shots_detail
-from seesay.progress import ProgressCallback, duration
+from seesay.progress import Kept, ProgressCallback, duration
 from seesay.questions import SLOT, Prompt, Question, Scores, Task, Template
 from seesay.runs import store
 from seesay.runs.answer_table import NO_SCORES, AnswerTable, PromptScores
@@ -126,7 +126,7 @@ def run(
                 answers = store.read_answers(folder / store.ANSWERS)
             if progress:
                 total = manifest.questions * len(manifest.templates)
-                progress(total, total)
+                progress(Kept(total), total)
         if not store.is_intact(folder, store.FIGURES, manifest):
             run_figures = figures(manifest, asked_task, answers)
             if more_figures is not None:
@@ -254,7 +254,7 @@ def answer_prompts(
             places.append(indices)
             batches.append([prompts[i] for i in indices])
     if progress and len(batches) < len(planned):
-        progress(len(to_ask) - sum(map(len, batches)), len(to_ask))
+        progress(Kept(len(to_ask) - sum(map(len, batches))), len(to_ask))
     spent = _Spent(model, folder)
     start = monotonic()
     try:

@@ -46,7 +46,8 @@ class LayerFigure:
     95 % interval.
 
     `control` is the same probe's figure where labels mean nothing, `selectivity` the difference, on
-    the same resamples; `second_thing` is that of a probe which is shown one of two things alone.
+    the same resamples; `second_thing` is that of a probe which is shown one of two things alone,
+    and `beyond_second` by how much both things give more, on the same resamples too.
     """
 
     model: str
@@ -67,6 +68,9 @@ class LayerFigure:
     selectivity_low: float | None = None
     selectivity_high: float | None = None
     second_thing: float | None = None
+    beyond_second: float | None = None
+    beyond_second_low: float | None = None
+    beyond_second_high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -326,8 +330,20 @@ def layer_figures(
                 selectivity_high=between.high,
             )
         if len(stats) > 2:
-            second_thing = float(metric.value(stats[2][place].sum(axis=1)).mean())
-            figure = replace(figure, second_thing=second_thing)
+            between = paired_bootstrap(
+                stats[0][place],
+                stats[2][place],
+                resamples,
+                metric.value,
+                most=metric.most,
+            )
+            figure = replace(
+                figure,
+                second_thing=between.value_b,
+                beyond_second=between.difference,
+                beyond_second_low=between.low,
+                beyond_second_high=between.high,
+            )
         rows.append(figure)
     return rows
 

@@ -20,7 +20,7 @@ from seesay.files import lock_folder
 from seesay.metrics import FloatArray
 from seesay.models.base import Model
 from seesay.probes.task_metrics import without_vocabulary_metrics
-from seesay.progress import ProgressCallback
+from seesay.progress import Kept, ProgressCallback
 from seesay.questions import Prompt, Question, Scores, Task
 from seesay.runs import store
 from seesay.runs.answer_table import AnswerTable, PromptScores
@@ -117,7 +117,9 @@ def ask_layers(
     # planned over all prompts, so that a resumed run computes the same batches
     for indices in model.plan(prompts):
         batch = [prompts[i] for i in indices]
+        done: int = Kept(len(batch))
         if not all(prompt.key in answered for prompt in batch):
+            done = len(batch)
             by_layer = model.answer_layers(batch)
             count = len(by_layer)
             for prompt, layers in zip(batch, zip(*by_layer, strict=True), strict=True):
@@ -126,7 +128,7 @@ def ask_layers(
                 answered[prompt.key] = dict(enumerate(layers))
             journal.append(_lines(batch, answered))
         if progress:
-            progress(len(indices), len(prompts))
+            progress(done, len(prompts))
     layers_scores = []
     for layer in range(count):
         layers_scores.append({prompt.key: answered[prompt.key][layer] for prompt in prompts})

@@ -31,7 +31,7 @@ from seesay.files import (
     write_text,
 )
 from seesay.processors import count_processors
-from seesay.progress import ProgressCallback
+from seesay.progress import Kept, ProgressCallback
 from seesay.scenes import annotation, published
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.defaults import ADJECTIVE, OBJECTS, THRESHOLD
@@ -172,7 +172,7 @@ def write_dataset(
     settings = _settings(config, plan, output)
     total = sum(plan.splits().values())
     if not _begin(output.folder, settings):
-        progress(total, total)
+        progress(Kept(total), total)
         return plan.splits()
     with lock_folder(output.folder / "parts"):
         for name in ("", "dataset", "annotation", "data", "arrays"):
@@ -184,7 +184,8 @@ def write_dataset(
                 stop = min(start + CHUNK, size)
                 jobs.append(_Job(config, plan, output, split, start, stop))
         waiting = [job for job in jobs if not job.part.exists()]
-        progress(total - sum(job.stop - job.start for job in waiting), total)
+        if kept := total - sum(job.stop - job.start for job in waiting):
+            progress(Kept(kept), total)
         processes = workers or count_processors()
         for job, _ in map_parts(_chunk_maker, waiting, processes, unit="chunks"):
             progress(job.stop - job.start, total)

@@ -8,10 +8,12 @@ from pathlib import Path
 
 from seesay.errors import UserError
 from seesay.quantities import quantity
-from seesay.questions import Task, name_edition
-from seesay.tasks import expand, load_task, task_card
+from seesay.questions import Task, name_edition, split_edition
+from seesay.tasks import TASKS, expand, load_task, task_card
+from seesay.tasks.repetitions import describe_repetition, repeated_questions
 
 BAD_ROWS_SHOWN = 5
+REPETITIONS_SHOWN = 3
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +26,7 @@ def load_tasks(
 ) -> tuple[list[Task], list[UserError]]:
     """Return the tasks, and why some members of a group could not be loaded.
 
-    Rows that cannot be used are reported.
+    Rows that cannot be used are reported, and of a user's own rows those that ask the same.
 
     A task that was named must load; of a group, those that can are asked. With `edition`, that
     draw of each is taken; `validate` refuses a name before anything is loaded.
@@ -56,6 +58,7 @@ def load_tasks(
         raise errors[0]
     for task in tasks:
         _report_bad_rows(task)
+        _report_repetitions(task, data)
     return tasks, errors
 
 
@@ -72,4 +75,24 @@ def _report_bad_rows(task: Task) -> None:
     more = len(bad_rows) - BAD_ROWS_SHOWN
     if more > 0:
         lines.append(f"  … and {more} more (`seesay tasks {task.name}`)")
+    log.warning("%s", "\n".join(lines))
+
+
+def _report_repetitions(task: Task, data: Path | None) -> None:
+    """Log which rows of a user ask the same, those that contradict each other first: all of them
+    count."""
+    is_published = data is None and split_edition(task.name)[0] in TASKS.names()
+    # nested sets are of the same questions
+    if is_published or task.nested_by:
+        return
+    repeated = repeated_questions(task)
+    if not repeated:
+        return
+    count = quantity(len(repeated), "question")
+    verb = "is" if len(repeated) == 1 else "are"
+    lines = [f"{task.name}: {count} {verb} asked by several rows, and every row counts."]
+    lines += [f"  {describe_repetition(group)}" for group in repeated[:REPETITIONS_SHOWN]]
+    more = len(repeated) - REPETITIONS_SHOWN
+    if more > 0:
+        lines.append(f"  … and {more:,} more (`seesay tasks check`)")
     log.warning("%s", "\n".join(lines))

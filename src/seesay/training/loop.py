@@ -95,6 +95,8 @@ class TrainingProgress:
     done: float
     step: int
     losses: Mapping[str, float]
+    resumed_at: int = 0
+    """The step at which this process took over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +260,7 @@ class _Training(Generic[N, B]):
     ) -> None:
         """Train from the position to the end; when `interrupted`, save and raise."""
         at = self.at
+        resumed_at = at.step
         every = self.schedule.validate_every
         self.model.train()
         if at.step == 0 and self.schedule.validate_untrained:
@@ -272,7 +275,7 @@ class _Training(Generic[N, B]):
                 self.step(epoch_batches[at.index])
                 last = at.index == at.size or self.done >= 1
                 if progress and (last or time.perf_counter() - self.shown > _REPORT_EVERY):
-                    progress(TrainingProgress(self.done, at.step, at.means()))
+                    progress(TrainingProgress(self.done, at.step, at.means(), resumed_at))
                     self.shown = time.perf_counter()
                 is_due = every is not None and at.step % every == 0
                 ends_epoch = last and self.schedule.validate_epochs

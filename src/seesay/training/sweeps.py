@@ -20,7 +20,7 @@ from seesay.cluster import Engine, map_parts
 from seesay.data.rows import every_row, read_table
 from seesay.errors import UserError
 from seesay.files import lock_folder, write_csv
-from seesay.progress import ProgressCallback
+from seesay.progress import Kept, ProgressCallback
 from seesay.shards import link_files
 
 RESULTS = "results.csv"
@@ -127,6 +127,7 @@ def run_cells(
 
     cells = list(cells)
     run_one = partial(_run_cell, table, run, is_finished, deadline, plan or cells)
+    kept = {cell.key for cell in cells if is_finished(cell)}
     finished_cells = map_parts(
         # digits depend on the number of threads: workers take as many as this process
         partial(_runner, run_one, torch.get_num_threads()),
@@ -136,9 +137,9 @@ def run_cells(
         what="A sweep on Ray",
         unit="trainings",
     )
-    for _ in finished_cells:
+    for cell, _ in finished_cells:
         if progress:
-            progress(1, len(cells))
+            progress(Kept(1) if cell.key in kept else 1, len(cells))
     return table.so_far()
 
 

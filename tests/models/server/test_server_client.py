@@ -79,7 +79,22 @@ def test_retry_after_in_seconds(pauses: list[float], caplog: pytest.LogCaptureFi
     with busy(2, Retry_After="30") as (base, _), caplog.at_level(logging.WARNING):
         assert Client(base, "x").post("completions", {}, read=dict) == {"choices": []}
     assert pauses == [30, 30]
+    assert "is busy (status 429: " in caplog.messages[0]
     assert "waiting 30 s" in caplog.messages[0]
+
+
+def test_a_server_that_is_gone_is_not_called_busy(
+    pauses: list[float], caplog: pytest.LogCaptureFixture
+) -> None:
+    with busy(0) as (base, _):
+        client = Client(base, "x")
+        client.post("completions", {}, read=dict)
+    caplog.set_level(logging.WARNING)
+    with pytest.raises(UserError, match=r"gave no answer in \d+ tries"):
+        client.post("completions", {}, read=dict)
+    assert sum(pauses) > 600
+    assert caplog.messages
+    assert all(f"{base} cannot be reached (" in message for message in caplog.messages)
 
 
 def test_retry_after_as_a_date(pauses: list[float]) -> None:

@@ -224,6 +224,21 @@ def test_drawings_of_the_method() -> None:
     assert "refrigerator, table: above" in rendered_without_data("Figure 7").charts[0]
 
 
+def test_a_list_fetches_no_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether Table 8 can be shown is known without the encoder that computes it."""
+    monkeypatch.setattr("seesay.papers.viphy.source.require", lambda material, data: tmp_path)
+    monkeypatch.setattr("seesay.data.viphy.categories", lambda path: ({"apple": "food"}, []))
+
+    def refuse(name: str) -> None:
+        raise AssertionError(f"'{name}' was loaded")
+
+    monkeypatch.setattr("seesay.models.encoders.load_encoder", refuse)
+    listed = texts.categories(Material([], None, brief=True))
+    assert listed.status is Status.SHOWN
+    with pytest.raises(AssertionError, match="was loaded"):
+        texts.categories(Material([], None))
+
+
 def test_figures_6_and_13_have_averages_and_shares() -> None:
     categories = rendered_without_data("Figure 6")
     assert categories.status is Status.NEEDS_RUN

@@ -374,6 +374,25 @@ def test_a_place_chosen_far_too_often_is_a_bias() -> None:
     assert place_bias(*chooses([0, 1] * 10)) is None
 
 
+def test_a_bias_counts_the_questions_in_which_its_place_is_accepted() -> None:
+    """Half of the questions accept both options, a quarter each only the first or the second."""
+    asked, by_key = chooses([1] * 40)
+    questions = []
+    for number, question in enumerate(asked.questions):
+        left, right = question.options
+        one_gold = {left: 1.0} if number % 4 else {right: 1.0}
+        gold = {left: 0.9, right: 0.1} if number % 2 else one_gold
+        questions.append(replace(question, gold=gold))
+    asked = replace(asked, questions=tuple(questions))
+    relaxed = place_bias(replace(asked, metrics=("relaxed_accuracy",)), by_key)
+    assert relaxed is not None
+    assert (relaxed.place, relaxed.chosen, relaxed.right) == ("option 2 of 2", 1.0, 0.75)
+    # where only the commonest answer is right
+    strict = place_bias(replace(asked, metrics=("accuracy",)), by_key)
+    assert strict is not None
+    assert strict.right == 0.25
+
+
 def test_a_headline_that_is_not_registered_is_shown() -> None:
     other = replace(task(), metrics=("another_packages_metric", "accuracy"))
     assert "another_packages_metric" in render([run(other)])

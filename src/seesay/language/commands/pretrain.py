@@ -196,7 +196,11 @@ def causal(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Train a small causal transformer on captions. If interrupted, the same command resumes."""
+    """Train a small causal transformer on captions. If interrupted, the same command resumes.
+
+    Examples:
+        seesay pretrain causal captions.json -o raised
+    """
     from seesay.language.training import causal as model
 
     schedule = model.PRESET.schedule.override(epochs=epochs, learning_rate=learning_rate, seed=seed)
@@ -272,7 +276,11 @@ def lstm(
     as_json: Json = False,
 ) -> None:
     """Train a word-level LSTM, with spatial relations as single words. If interrupted, the same
-    command resumes."""
+    command resumes.
+
+    Examples:
+        seesay pretrain lstm captions/*.gz -o lstm
+    """
     from seesay.language.training import lstm as model
     from seesay.training.schedule import override
 
@@ -301,7 +309,11 @@ def trigram(
     as_json: Json = False,
 ) -> None:
     """Estimate an n-gram model (Kneser-Ney), a baseline for the LSTM with the same seed and
-    captions."""
+    captions.
+
+    Examples:
+        seesay pretrain trigram captions/*.gz -o trigram.arpa
+    """
     from seesay.cli.output import out, print_json
     from seesay.language.training.ngram import train_ngrams
     from seesay.language.words.arpa import write_arpa
@@ -336,7 +348,11 @@ def features(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Compute the features of pictures that `--pictures` takes, each under its file's name."""
+    """Compute the features of pictures that `--pictures` takes, each under its file's name.
+
+    Examples:
+        seesay pretrain features pictures/ -o features.npz
+    """
     from seesay.cli.output import out, print_json
     from seesay.data.picture_features import write_features
     from seesay.models.picture_encoder import encode_folder
@@ -370,6 +386,9 @@ def split_captions(
 
     They are the captions as they are: a model that was trained with phrases as single words joins
     them itself.
+
+    Examples:
+        seesay pretrain split captions/*.gz -o parts
     """
     from seesay.cli.output import out, print_json
 

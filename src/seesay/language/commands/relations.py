@@ -82,7 +82,11 @@ def find(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Count the contexts of every relation: captions that hold it and no other."""
+    """Count the contexts of every relation: captions that hold it and no other.
+
+    Examples:
+        seesay relations find captions.txt.gz --examples 5
+    """
     from seesay.cli.output import out, print_json, remark, table
     from seesay.language.relations.contexts import collect_contexts, substitutions
     from seesay.language.relations.lexicon import read_lexicon
@@ -153,7 +157,11 @@ def matrix(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Perplexity of every relation in every relation's contexts, and the P-vectors made from it."""
+    """Perplexity of every relation in every relation's contexts, and the P-vectors made from it.
+
+    Examples:
+        seesay relations matrix lstm captions.txt.gz -o rel
+    """
     from seesay.cli.output import out, print_json, progress_bar
     from seesay.language.relations.contexts import collect_contexts
     from seesay.language.relations.lexicon import read_lexicon
@@ -207,7 +215,11 @@ def run_tests(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Analogies, odd one out, correlation with people, and which relations are neighbours."""
+    """Analogies, odd one out, correlation with people, and which relations are neighbours.
+
+    Examples:
+        seesay relations test rel --vectors glove.txt
+    """
     from seesay.cli.output import out, print_json, table
     from seesay.language.relations import pvectors
     from seesay.language.relations.clusters import pair_proximity
@@ -248,7 +260,11 @@ def page(
     restarts: Annotated[int, typer.Option(min=1, help="Restarts of k-means.")] = RESTARTS,
     seed: Seed = 0,
 ) -> None:
-    """A page with the heat map in cluster order, the dendrogram and the tests."""
+    """A page with the heat map in cluster order, the dendrogram and the tests.
+
+    Examples:
+        seesay relations page rel -o relations.html
+    """
     from seesay.cli.output import remark
     from seesay.language.relations import pvectors
     from seesay.language.relations.clusters import k_means
@@ -273,7 +289,11 @@ def published(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """The paper's figures, reproduced from its published files, beside those in print."""
+    """The paper's figures, reproduced from its published files, beside those in print.
+
+    Examples:
+        seesay relations published --data FOLDER --readings
+    """
     from seesay.cli.output import out, print_json, table
     from seesay.language.relations import published as paper
 

@@ -27,7 +27,7 @@ from seesay.mining.rooms.kinds import SCENES
 from seesay.mining.rooms.raster import RoomView, render
 from seesay.mining.rooms.sampling import Room, RoomObject, sample_room
 from seesay.mining.rooms.truth import RoomTruth
-from seesay.progress import ProgressCallback
+from seesay.progress import Kept, ProgressCallback
 
 MIN_PIXELS = 24
 """Fewer pixels are not annotated: nobody could name them."""
@@ -139,7 +139,7 @@ def write_rooms(
             hint="name a new folder",
         )
         if (folder / "truth.json").is_file():
-            progress(count, count)
+            progress(Kept(count), count)
             return folder
         _write(folder, count, snapshots(count, seed, width, height), progress)
     return folder

@@ -53,10 +53,13 @@ class IncompleteAnswerError(UserError):
 class _PassingError(Exception):
     """Trouble that another try may cure, after a pause; a `patient` client tries for long."""
 
-    def __init__(self, problem: str, *, patient: bool, pause: float = 0.0) -> None:
+    def __init__(
+        self, problem: str, *, patient: bool, pause: float = 0.0, state: str = "is in trouble"
+    ) -> None:
         super().__init__(problem)
         self.patient = patient
         self.pause = pause
+        self.state = state
 
 
 class Throttle:
@@ -113,6 +116,7 @@ class Client:
         self._answers = 0
         self._transport_error = httpx.TransportError
         self._request_error = httpx.RequestError
+        self._connect_error = httpx.ConnectError
         try:
             address = httpx.URL(self.base)
         except httpx.InvalidURL as error:
@@ -204,8 +208,9 @@ class Client:
                 break
             if pause >= WORTH_TELLING:
                 log.warning(
-                    "%s is busy (%s): waiting %.0f s.",
+                    "%s %s (%s): waiting %.0f s.",
                     self.base,
+                    trouble.state,
                     trouble,
                     pause,
                 )
@@ -222,7 +227,11 @@ class Client:
             with self.throttle:
                 status, headers, content = self._send(address, body)
         except self._request_error as error:  # of the transport, or of the encoding
-            raise _PassingError(str(error) or type(error).__name__, patient=patient) from error
+            problem = str(error) or type(error).__name__
+            state = "gives no answer"
+            if isinstance(error, self._connect_error):
+                state = "cannot be reached"
+            raise _PassingError(problem, patient=patient, state=state) from error
         if 200 <= status < 300:
             self._answers += 1
             self.throttle.answered()
@@ -232,13 +241,15 @@ class Client:
                 raise _PassingError(str(error), patient=False) from error
         reason = " ".join(content.decode(errors="replace").split())[:200]
         self._raise_if_final(status, reason)
-        if status in BUSY:
+        is_busy = status in BUSY
+        if is_busy:
             self.throttle.busy()
         raise _PassingError(
             f"status {status}: {reason}",
             # 500 may be this request's own fault
-            patient=status in BUSY or (patient and status != 500),
+            patient=is_busy or (patient and status != 500),
             pause=retry_after(headers.get("Retry-After", "")),
+            state="is busy" if is_busy else "is in trouble",
         )
 
     def _raise_if_final(self, status: int, reason: str) -> None:

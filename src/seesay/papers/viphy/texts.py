@@ -81,6 +81,9 @@ def categories(material: Material) -> Rendered:
     from seesay.probes.vector_cache import VectorCache
 
     published, _ = viphy.categories(source.require(material, viphy.CATEGORIES))
+    # a list says that it can be shown, for which no encoder is fetched
+    if material.brief:
+        return Rendered()
     # at even steps, the sample is the same every time and spread over the whole file
     names = even_steps(list(published), SAMPLE)
     vectors = VectorCache(load_encoder(ENCODER))

@@ -39,6 +39,9 @@ COLUMNS = (
     "selectivity_low",
     "selectivity_high",
     "second_thing",
+    "beyond_second",
+    "beyond_second_low",
+    "beyond_second_high",
 )
 """What the table has of each layer, where it is known."""
 
@@ -46,7 +49,8 @@ PROBES = (
     "A linear probe on each layer's vectors, layer 0 being the embedding. The control probe learns "
     "labels that were drawn for each thing at random (Hewitt & Liang 2019): what it gets right it "
     "has learnt by heart. Selectivity is the difference. Of pairs, a third probe is shown the "
-    "second thing alone: it cannot compare. Bands are 95 % intervals clustered by object."
+    "second thing alone: it cannot compare, and what both give beyond it (beyond_second) needs "
+    "both. Bands are 95 % intervals clustered by object."
 )
 LENS = (
     "What the model's own output head reads out of each layer (logit lens), layer 0 being the "
@@ -137,7 +141,7 @@ def _figures(curve: LayerCurve, chart: Markup, words: str) -> Section:
             f"`{curve.signature}`",
         ]
     )
-    header = [name.removeprefix("selectivity_") for name in columns]
+    header = [name.removeprefix("selectivity_").removeprefix("beyond_second_") for name in columns]
     return Section(
         f"{first.model} · {first.task}, {first.n:,} questions",
         text,

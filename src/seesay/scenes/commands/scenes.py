@@ -154,7 +154,11 @@ def show(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Draw a contact sheet: scenes with their sentences, true or false."""
+    """Draw a contact sheet: scenes with their sentences, true or false.
+
+    Examples:
+        seesay scenes show --task set+pos -o sheet.png
+    """
     from seesay.cli.output import out, print_json
     from seesay.files import atomic_write
     from seesay.scenes.config import SceneConfig
@@ -206,7 +210,11 @@ def stats(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Summarise the areas of queried objects, by task and adjective (the paper's Figure 3)."""
+    """Summarise the areas of queried objects, by task and adjective (the paper's Figure 3).
+
+    Examples:
+        seesay scenes stats -o areas.html
+    """
     from seesay.cli.output import err, out, print_json, progress_bar, table
     from seesay.questions import BadRow
     from seesay.reports.pages.sections import Section, write_page

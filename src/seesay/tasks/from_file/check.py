@@ -9,12 +9,13 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
+from seesay.braces import references
 from seesay.data.task_files.reader import Declaration
 from seesay.data.task_files.texts import article, column_of
 from seesay.data.task_files.yaml_text import Problem, Steps
-from seesay.grouping import group_by
 from seesay.questions import Task
 from seesay.tasks.from_file.load import Examination, examine
+from seesay.tasks.repetitions import describe_repetition, repeated_questions
 
 Hint = tuple[Steps, str]
 """The place of a field, and what is worth a look there."""
@@ -71,25 +72,16 @@ def _hints(declaration: Declaration, task: Task) -> Iterator[Hint]:
     """Yield what is worth a look, with its place."""
     yield from _unused_options(task)
     yield from _wrong_articles(declaration, task)
+    yield from _told_answers(task)
     yield from _uneven_options(task)
     yield from _repeated_questions(task)
 
 
 def _repeated_questions(task: Task) -> Iterator[Hint]:
     """Yield hints about rows that ask the same: they count twice, and may contradict each other."""
-    template = task.templates[0]
-    groups = group_by(
-        task.questions,
-        lambda question: (template.ask(question).text, question.options, question.picture),
-    )
-    repeated = [group for group in groups.values() if len(group) > 1]
+    repeated = repeated_questions(task)
     for group in repeated[:_SHOWN_REPETITIONS]:
-        names = ", ".join(question.id for question in group)
-        answers = dict.fromkeys(" or ".join(question.gold) for question in group)
-        verdict = f"with the answer '{next(iter(answers))}'"
-        if len(answers) > 1:
-            verdict = f"with different answers ({', '.join(answers)})"
-        yield ("rows",), f"the rows {names} ask the same, {verdict}"
+        yield ("rows",), describe_repetition(group)
     more = len(repeated) - _SHOWN_REPETITIONS
     if more > 0:
         yield ("rows",), f"{more:,} more questions are asked by several rows"
@@ -132,6 +124,22 @@ def _wrong_articles(declaration: Declaration, task: Task) -> Iterator[Hint]:
                     f"'{written} {{{name}}}' does not fit '{wrong[0]}'{more}: write "
                     f"{{{written[0]} {name}}}",
                 )
+
+
+def _told_answers(task: Task) -> Iterator[Hint]:
+    """Yield hints about templates that name the right answer itself."""
+    places = {"templates": task.templates, "choice_templates": task.choice_templates}
+    for place, templates in places.items():
+        for template in templates:
+            for name in references(template.text):
+                column = column_of(name, task.questions[0].fields)
+                if column is None:
+                    continue
+                if all(question.fields[column] in question.gold for question in task.questions):
+                    yield (
+                        (place, template.name, "text"),
+                        f"'{{{name}}}' is the right answer of every row: the question tells it",
+                    )
 
 
 def _uneven_options(task: Task) -> Iterator[Hint]:

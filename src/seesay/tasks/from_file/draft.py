@@ -119,6 +119,10 @@ def draft_file(
             near = did_you_mean(column, table.columns)
             names = ", ".join(table.columns)
             raise UserError(f"{option} {column}{near}: the columns of {path} are {names}.")
+    if gold is not None and gold == thing:
+        raise UserError(
+            f"--gold and --object are both {gold}: a question that names its answer asks nothing."
+        )
     draft = Draft()
     _add_source(draft, path, folder or path.parent, reading)
     _add_columns(draft, table, gold, thing)

@@ -285,7 +285,7 @@ def find_runs(paths: Sequence[Path]) -> list[Run]:
             folders.setdefault(folder.resolve(), folder)
     runs: list[Run] = []
     errors: list[UserError] = []
-    with _without_garbage_collection():
+    with without_garbage_collection():
         for folder in folders.values():
             try:
                 runs.append(read_run(folder))
@@ -305,7 +305,7 @@ def other_runs(root: Path, known: Sequence[Run]) -> list[Run]:
     ones; what cannot be read is left out with a sentence."""
     known_folders = {run.folder.resolve() for run in known}
     runs: list[Run] = []
-    with _without_garbage_collection():
+    with without_garbage_collection():
         # model, task, key: a folder of runs that lies in this one is another folder's
         for figures_file in sorted(root.glob(f"*/*/*/{FIGURES}")):
             folder = figures_file.parent
@@ -345,10 +345,10 @@ def _finished_below(path: Path) -> list[Path]:
 
 
 @contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Pause the collector while runs are read.
+def without_garbage_collection() -> Iterator[None]:
+    """Pause the collector while runs are read, or pages made of them.
 
-    What is read stays, and looking through it for garbage again and again takes a third of the
+    What is made stays, and looking through it for garbage again and again takes a third of the
     time.
     """
     was_enabled = gc.isenabled()

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
-from seesay.progress import AtMost, bar, rate
+from seesay.progress import AtMost, bar, duration, rate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -231,11 +231,11 @@ def _plain_progress(title: str, unit: str) -> Advance:
         speed = (count - count_before or count) / max(elapsed, 0.001)
         bound = "at most " if isinstance(total, AtMost) else ""
         if speed and count < total:
-            duration = f"{bound}{(total - count) / speed:,.0f} s left"
+            time_text = f"{bound}{duration((total - count) / speed)} left"
         else:
-            duration = f"{elapsed:,.0f} s"
+            time_text = duration(elapsed)
         before = f"{count_before:,} from before" if 0 < count_before < total else ""
-        parts = (f"{count:,} of {bound}{total:,}", before, detail, rate(speed, unit), duration)
+        parts = (f"{count:,} of {bound}{total:,}", before, detail, rate(speed, unit), time_text)
         print(f"{title}: {' · '.join(filter(None, parts))}", file=sys.stderr, flush=True)
 
     return advance

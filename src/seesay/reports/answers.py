@@ -106,7 +106,7 @@ def _top_labels(is_top: BoolArray, labels: Sequence[str]) -> list[tuple[str, ...
     top_labels = [alone[column] for column in is_top.argmax(axis=1).tolist()]
     # ties, and rows without an answer; a call for each row would take most of the time of a page
     for row in np.flatnonzero(is_top.sum(axis=1) != 1).tolist():
-        top_labels[row] = tuple(labels[column] for column in np.flatnonzero(is_top[row]))
+        top_labels[row] = tuple(labels[column] for column in np.flatnonzero(is_top[row]).tolist())
     return top_labels
 
 

@@ -9,7 +9,7 @@ import logging
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from weakref import WeakValueDictionary
 
@@ -25,7 +25,7 @@ from seesay.files import (
     write_text,
 )
 from seesay.quantities import quantity
-from seesay.questions import Task
+from seesay.questions import Question, Task
 from seesay.runs.answer_file import read_answers as read_answers
 from seesay.runs.answer_file import write_answers as write_answers
 from seesay.runs.answer_table import AnswerTable
@@ -47,6 +47,7 @@ GATHERING = "gathering.json"
 
 _FIGURES = TypeAdapter(list[Figure])
 _TASK = TypeAdapter(Task)
+_QUESTION_FIELDS = [field.name for field in fields(Question)]
 _SHAPING = {
     "seesay",
     "model",
@@ -159,15 +160,17 @@ def write_task(path: Path, task: Task) -> None:
     document = _TASK.dump_python(
         task,
         mode="json",
-        exclude={"training": {"load_splits"}},
+        exclude={"training": {"load_splits"}, "questions": {"__all__": {"options"}}},
     )
     # property norms have 614 options in each of 6,000 questions
     numbers: dict[tuple[str, ...], int] = {}
-    for question, stored in zip(task.questions, document["questions"], strict=True):
+    for row, question in enumerate(task.questions):
+        stored = document["questions"][row]
         stored["options"] = numbers.setdefault(
             question.options,
             len(numbers),
         )
+        document["questions"][row] = {name: stored[name] for name in _QUESTION_FIELDS}
     document["option_lists"] = list(numbers)
     write_text(path, json.dumps(document))
 

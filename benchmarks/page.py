@@ -1,15 +1,15 @@
 """The page docs/benchmarks.md: every ratio with its peer, measured by one command on one machine,
 and how time grows.
 
-    python benchmarks/page.py [--only NAME …] [--full] [--repeats 3] [--before CHECKOUT]
-        [--shared ../shared/data]
+    python benchmarks/page.py [--only NAME …] [--full] [--minutes 10] [--repeats 3]
+        [--before REVISION] [--shared ../shared/data]
 
-Each benchmark runs in a process of its own, several times; what it printed is kept in a folder of
-the cache, so that the same command resumes, and with `--only` measures some anew. Sizes are small;
-`--full` takes the large ones too. A benchmark that cannot run here (no Java, no published data) is
-listed with the reason. `--before`: an earlier checkout of seesay, such as `git worktree add` makes
-of the last tag, whose scripts and sources are measured too (today's scripts with its sources where
-it had none), right after each of this one.
+Each benchmark runs in a process of its own, several times, but after so many minutes none again;
+what it printed is kept in a folder of the cache, so that the same command resumes, and with
+`--only` measures some anew. Sizes are small; `--full` takes the large ones too. A benchmark that
+cannot run here (no Java, no published data) is listed with the reason. `--before`: a tag, a commit
+or another checkout of seesay, by default the last tag if there is one. Its scripts and sources are
+measured too (today's scripts with its sources where it had none), right after each of this one.
 """
 
 from __future__ import annotations
@@ -23,11 +23,15 @@ import shutil
 import statistics
 import subprocess
 import sys
-from collections.abc import Sequence
+import tarfile
+import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from time import monotonic
 
+from seesay.files import atomic_folder
 from seesay.folders import cache_folder
 from seesay.reports.charts.lines import Series, lines
 from seesay.reports.layout import STYLESHEETS, asset
@@ -35,6 +39,8 @@ from seesay.reports.layout import STYLESHEETS, asset
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"
 IMAGES = PAGE.parent / "images"
+CACHE = cache_folder() / "benchmarks"
+DESCRIBED = "--format=%h of %as"
 
 Outputs = dict[str, list[str]]
 """What each benchmark printed, repeat by repeat."""
@@ -226,48 +232,84 @@ def main() -> None:
         "--only", nargs="*", default=[], choices=[b.script for b in BENCHMARKS], metavar="NAME"
     )
     parser.add_argument("--shared", type=Path, default=HERE.parent.parent / "shared" / "data")
-    parser.add_argument("--before", type=Path, metavar="CHECKOUT")
+    parser.add_argument("--before", metavar="REVISION", help="default: the last tag")
     parser.add_argument("--full", action="store_true", help="the large sizes too")
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--minutes", type=float, default=10, help="begin no repeat after these")
+    parser.add_argument("--repeats", type=int, default=3, help="at most")
     options = parser.parse_args()
-    checkouts = {"": HERE.parent} | (
-        {"before": options.before.resolve(strict=True)} if options.before else {}
-    )
+    checkouts = {"": HERE.parent}
+    commit = ""
+    # by default the tag that is nearest to this commit
+    if before := options.before or git("describe", "--tags", "--abbrev=0"):
+        checkouts["before"], commit = earlier(before)
+    # of another commit there are other outputs
+    folders = {
+        (name, benchmark.script): CACHE / (checkout.name if name else "now") / benchmark.script
+        for name, checkout in checkouts.items()
+        for benchmark in BENCHMARKS
+    }
+    for (_, script), folder in folders.items():
+        if script in options.only:
+            shutil.rmtree(folder, ignore_errors=True)
+    measure(options, checkouts, folders)
     outputs: dict[str, Outputs] = {name: {} for name in checkouts}
-    for benchmark in BENCHMARKS:
-        folders = {
-            name: cache_folder() / "benchmarks" / (name or "now") / benchmark.script
-            for name in checkouts
-        }
-        if benchmark.script in options.only:
-            for folder in folders.values():
-                shutil.rmtree(folder, ignore_errors=True)
-        # in turn, so that what else the machine does befalls all of them
-        for repeat in range(options.repeats):
-            for name, folder in folders.items():
-                output = folder / f"{repeat}.txt"
-                # what is there already is enough, unless it is to be measured anew
-                if output.is_file() or (options.only and benchmark.script not in options.only):
-                    continue
-                print(
-                    f"== {name} {benchmark.script}, {repeat + 1} of {options.repeats}", flush=True
-                )
-                folder.mkdir(parents=True, exist_ok=True)
-                words = benchmark.words(full=options.full)
-                printed = run(benchmark.script, words, options.shared, checkouts[name])
-                output.write_text(printed, encoding="utf-8")
-        for name, folder in folders.items():
-            files = sorted(folder.glob("*.txt"))
-            outputs[name][benchmark.script] = [file.read_text(encoding="utf-8") for file in files]
-    commit = revision(options.before) if options.before else ""
+    for (name, script), folder in folders.items():
+        files = sorted(folder.glob("*.txt"))
+        outputs[name][script] = [file.read_text(encoding="utf-8") for file in files]
     PAGE.write_text(page(outputs[""], outputs.get("before", {}), commit), encoding="utf-8")
     print(PAGE)
 
 
-def revision(checkout: Path) -> str:
-    """The commit of a checkout and its date."""
-    command = ["git", "-C", str(checkout), "log", "-1", "--format=%h of %as"]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+def measure(
+    options: argparse.Namespace,
+    checkouts: Mapping[str, Path],
+    folders: Mapping[tuple[str, str], Path],
+) -> None:
+    """Run what has no output yet: all benchmarks once, and again while there is time."""
+    start = monotonic()
+    for repeat in range(options.repeats):
+        for benchmark in BENCHMARKS:
+            # what is there already is enough, unless it is to be measured anew
+            if options.only and benchmark.script not in options.only:
+                continue
+            if repeat and monotonic() - start > 60 * options.minutes:
+                continue
+            words = benchmark.words(full=options.full)
+            # in turn, so that what else the machine does befalls all of them
+            for name, checkout in checkouts.items():
+                output = folders[name, benchmark.script] / f"{repeat}.txt"
+                if output.is_file():
+                    continue
+                print(
+                    f"== {name} {benchmark.script}, {repeat + 1} of {options.repeats}", flush=True
+                )
+                printed = run(benchmark.script, words, options.shared, checkout)
+                output.parent.mkdir(parents=True, exist_ok=True)
+                output.write_text(printed, encoding="utf-8")
+
+
+def earlier(before: str) -> tuple[Path, str]:
+    """The sources of a checkout, or of a tag or commit, which are unpacked once; with the commit
+    and its date."""
+    if Path(before).is_dir():
+        return Path(before).resolve(), git("log", "-1", DESCRIBED, at=Path(before))
+    commit = git("rev-parse", "--verify", "--quiet", f"{before}^{{commit}}")
+    if not commit:
+        sys.exit(f"--before is '{before}': give a tag, a commit or a folder.")
+    sources = CACHE / "sources" / commit
+    if not sources.is_dir():
+        with tempfile.TemporaryDirectory() as folder, atomic_folder(sources) as unfinished:
+            archive = Path(folder) / "sources.tar"
+            git("archive", "--output", str(archive), commit, at=HERE.parent)
+            with tarfile.open(archive) as tar:
+                tar.extractall(unfinished, filter="data")
+    return sources, git("log", "-1", DESCRIBED, commit)
+
+
+def git(*arguments: str, at: Path | None = None) -> str:
+    """What git prints; nothing where it fails."""
+    command = ["git", "-C", str(at or HERE), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def run(name: str, words: Sequence[str], shared: Path, checkout: Path) -> str:

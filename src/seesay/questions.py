@@ -11,13 +11,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from seesay.answers import Answer as Answer
 from seesay.answers import Scores as Scores
 from seesay.braces import fill, references
-from seesay.digests import json_digest
+from seesay.digests import text_digest
 from seesay.errors import UserError
 
 SLOT = "[MASK]"
@@ -93,7 +94,7 @@ def _prompt_key(
     question: str | None,
     instructions: Instructions,
 ) -> str:
-    content: list[object] = [text, options, picture]
+    content: list[object] = [picture]
     # most prompts have none
     if shots:
         content.append(shots)
@@ -101,7 +102,15 @@ def _prompt_key(
         content.append(question)
     if instructions != ENGLISH:
         content.append(astuple(instructions))
-    return json_digest(content, 12, ensure_ascii=False)
+    parts = [json.dumps(text, ensure_ascii=False), _options_json(options, ensure_ascii=False)]
+    parts += [json.dumps(value, ensure_ascii=False) for value in content]
+    return text_digest(f"[{', '.join(parts)}]", 12)
+
+
+@lru_cache(maxsize=64)  # most questions of a task have the same, which may be thousands
+def _options_json(options: tuple[str, ...], *, ensure_ascii: bool = True) -> str:
+    """Return the options as they stand in JSON."""
+    return json.dumps(options, ensure_ascii=ensure_ascii)
 
 
 @dataclass(frozen=True, slots=True)
@@ -453,11 +462,17 @@ class Task:
         if not self.questions:
             raise UserError(f"Task '{self.name}' has no questions: nothing to ask.")
         ids: set[str] = set()
+        options: tuple[str, ...] = ()
+        offered: set[str] = set()
         for question in self.questions:
             if question.id in ids:
                 raise ValueError(f"task {self.name}: question id {question.id!r} appears twice")
             ids.add(question.id)
-            if not question.gold or set(question.gold) - set(question.options):
+            # questions in a row often share one list, which may be of thousands
+            if question.options is not options:
+                options = question.options
+                offered = set(options)
+            if not question.gold or question.gold.keys() - offered:
                 raise ValueError(
                     f"task {self.name}, {question.id}: gold {sorted(question.gold)} is not among "
                     "the options"
@@ -476,9 +491,9 @@ class Task:
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """Every label that any question offers, in order of first appearance."""
-        return tuple(
-            dict.fromkeys(label for question in self.questions for label in question.options)
-        )
+        # a list that questions share is looked through once
+        lists = {id(question.options): question.options for question in self.questions}
+        return tuple(dict.fromkeys(chain.from_iterable(lists.values())))
 
     @property
     def parts(self) -> tuple[Slice | None, ...]:
@@ -519,7 +534,7 @@ class Task:
                 content.append(astuple(template.instructions))
             digest.update(json.dumps(content).encode())
         for question in self.questions:
-            digest.update(json.dumps(_question_content(question)).encode())
+            digest.update(_question_content(question).encode())
             # by its content: the same picture in another folder is the same question
             if question.picture is not None and Path(question.picture).is_file():
                 picture = Path(question.picture).read_bytes()
@@ -528,12 +543,9 @@ class Task:
         return digest.hexdigest()
 
 
-def _question_content(question: Question) -> list[object]:
-    """Return what a question adds to the fingerprint of its task."""
+def _question_content(question: Question) -> str:
+    """Return what a question adds to the fingerprint of its task, as a list in JSON."""
     content: list[object] = [
-        question.id,
-        sorted(question.fields.items()),
-        question.options,
         sorted(question.gold.items()),
         question.object,
         sorted(question.tags.items()),
@@ -541,7 +553,10 @@ def _question_content(question: Question) -> list[object]:
     # most questions have none
     if question.marks:
         content.append(sorted(question.marks.items()))
-    return content
+    parts = [json.dumps(question.id), json.dumps(sorted(question.fields.items()))]
+    parts.append(_options_json(question.options))
+    parts += map(json.dumps, content)
+    return f"[{', '.join(parts)}]"
 
 
 def same_question(a: Question, b: Question) -> bool:

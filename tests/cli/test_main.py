@@ -220,7 +220,7 @@ def test_what_may_end_sooner_is_at_most(
     advance = output._plain_progress("rooms", "pictures")
     advance(10, AtMost(40))
     line = capsys.readouterr().err.splitlines()[-1]
-    assert line == "rooms: 10 of at most 40 · 0.5 pictures/s · at most 60 s left"
+    assert line == "rooms: 10 of at most 40 · 0.5 pictures/s · at most 1 min 0 s left"
 
 
 def test_a_bar_says_at_most_of_the_count_and_of_the_time() -> None:

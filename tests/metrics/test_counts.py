@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from seesay.metrics import Resamples, bootstrap, paired, sign_flip
 from seesay.metrics import counts as module
 from seesay.metrics.base import FloatArray
-from seesay.metrics.counts import draw_counts, poisson_thresholds
+from seesay.metrics.counts import draw_counts, exact_type, poisson_thresholds
+from seesay.metrics.macro_f1 import macro_f1
 
 
 def all_counts(objects: int, resamples: int, seed: int = 0) -> FloatArray:
@@ -77,3 +79,40 @@ def test_thresholds_keep_mean_and_variance() -> None:
 def test_a_seed_gives_the_same_counts_and_another_seed_others() -> None:
     assert (all_counts(60, 80, 1) == all_counts(60, 80, 1)).all()
     assert (all_counts(60, 80, 1) != all_counts(60, 80, 2)).any()
+
+
+@pytest.mark.parametrize(
+    ("columns", "kind"),
+    [
+        ([[0.0, 3.0], [-2.0, 1.0]], np.float32),
+        ([[0.5, 3.0], [-2.0, 1.0]], np.float64),
+        ([[np.nan, 3.0], [-2.0, 1.0]], np.float64),
+        ([[np.inf, 3.0], [-2.0, 1.0]], np.float64),
+        # the sum of two may be 2^24, beyond which float32 has no odd numbers
+        ([[2.0**23, 0.0], [0.0, 0.0]], np.float64),
+        ([[2.0**23 - 1, 0.0], [0.0, 0.0]], np.float32),
+    ],
+)
+def test_single_precision_is_for_whole_numbers_that_it_holds(
+    columns: list[list[float]], kind: type[np.floating]
+) -> None:
+    assert exact_type(np.array(columns)) is kind
+
+
+def test_whole_numbers_have_equal_products_in_either_precision(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    draw = np.random.default_rng(0)
+    a, b = draw.integers(0, 3, (2, 4, 90, 6)).astype(np.float64)
+    objects = [f"thing {item % 40}" for item in range(90)]
+
+    def figures() -> tuple[float, list[float]]:
+        resamples = Resamples(objects, 2000)
+        ((_, resampled),) = resamples.values([(resamples.sums(a), macro_f1)])
+        return sign_flip(a, b, objects, macro_f1, flips=2000), resampled.tolist()
+
+    in_single = figures()
+    assert exact_type(a) is np.float32
+    for user in (bootstrap, paired):
+        monkeypatch.setattr(user, "exact_type", lambda columns: np.float64)
+    assert figures() == in_single

@@ -467,26 +467,71 @@ def test_a_tokenizer_that_splits_most_options_is_noted_with_the_time_it_takes(
     assert run(model, few, tmp_path, FEW).manifest.notes == []
 
 
-def test_a_task_that_takes_hours_is_announced_before_and_timed_after_the_first_batch(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+class Network(Counting):
+    """A network, which logs when it is asked."""
+
+    parameters: int | None = 7
+
+    def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
+        logging.getLogger("seesay").warning("asked")
+        return super().answer(prompts)
+
+
+@pytest.mark.parametrize(
+    ("load_seconds", "rate_seconds", "batches"), [(0, 1_000, 1), (1_000, 0, 2)]
+)
+def test_a_task_of_many_options_is_announced_before_and_timed_as_soon_as_there_is_a_rate(
+    load_seconds: int,
+    rate_seconds: int,
+    batches: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    class Network(Counting):
-        parameters = 7
-
-        def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
-            log.warning("asked")
-            return super().answer(prompts)
-
-    log = logging.getLogger("seesay")
     texts = len(task(3).templates) * sum(len(question.options) for question in task(3).questions)
     monkeypatch.setattr(ask, "MANY_TEXTS", texts)
+    monkeypatch.setattr(ask, "LOAD_SECONDS", load_seconds)
+    monkeypatch.setattr(ask, "RATE_SECONDS", rate_seconds)
     run(Network(), task(3), tmp_path, FEW)
     messages = [record.getMessage() for record in caplog.records]
     prompts = 3 * len(task(3).templates)
-    first, second, third, *_ = messages
+    first, *asked, timed = messages[: batches + 2]
     assert f"has {prompts} prompts with {texts} options in all" in first
-    assert second == "asked"
-    assert re.search(r"about \d+ s for \d+ prompts", third)
+    assert asked == ["asked"] * batches
+    assert re.search(r"about \d+ s for \d+ prompts, at [\d,.]+ prompts/s", timed)
+    # once
+    assert sum("about" in message for message in messages) == 1
+
+
+@pytest.mark.parametrize(("seconds", "is_told"), [(0, True), (1_000, False)])
+def test_prompts_that_take_long_are_timed_whatever_they_are(
+    seconds: int,
+    is_told: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(ask, "RATE_SECONDS", 0)
+    monkeypatch.setattr(ask, "LONG", seconds)
+    model = Network()
+    model.parameters = None
+    run(model, task(3), tmp_path, FEW)
+    assert ("about" in caplog.text) is is_told
+
+
+def test_the_time_of_the_first_batch_in_which_a_model_is_loaded_does_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock = iter([0.0, 50.0, 50.0, 54.0])
+    monkeypatch.setattr(ask, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(ask, "LONG", 0)
+    # names of one letter, so that every prompt counts alike: two batches of three
+    questions = tuple(
+        replace(task(1).questions[0], id=name, fields={"thing": name}) for name in "abcdef"
+    )
+    alike = replace(task(1), questions=questions, templates=task(1).templates[:1], neutral={})
+    run(Network(), alike, tmp_path, FEW)
+    assert "about 8 s for 6 prompts, at 0.8 prompts/s" in caplog.text
 
 
 @pytest.mark.parametrize(("parameters", "many"), [(7, 1_000), (None, 1)])

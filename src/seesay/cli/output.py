@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
-from seesay.progress import AtMost, Kept, bar, from_before, rate
+from seesay.progress import AtMost, Kept, bar, duration, from_before, rate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -228,16 +228,16 @@ def _plain_progress(title: str, unit: str) -> Advance:
         speed = (count - kept) / max(elapsed, 0.001)
         bound = "at most " if isinstance(total, AtMost) else ""
         if speed and count < total:
-            duration = f"{bound}{(total - count) / speed:,.0f} s left"
+            time_text = f"{bound}{duration((total - count) / speed)} left"
         else:
-            duration = f"{elapsed:,.0f} s"
+            time_text = duration(elapsed)
         shown_rate = rate(speed, unit) if speed else ""
         parts = (
             f"{count:,} of {bound}{total:,}",
             from_before(kept),
             detail,
             shown_rate,
-            duration,
+            time_text,
         )
         print(f"{title}: {' · '.join(filter(None, parts))}", file=sys.stderr, flush=True)
 

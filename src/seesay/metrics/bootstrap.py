@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from seesay.defaults import FEW_OBJECTS, FEWEST_OBJECTS, LEVEL, RESAMPLES
 from seesay.metrics.base import BoolArray, FloatArray, IntArray, Measurement, Value
-from seesay.metrics.counts import Counts, draw_counts
+from seesay.metrics.counts import Counts, draw_counts, exact_type
 from seesay.metrics.dependence import ThingsInCommon, influence, small_sample_ratio
 
 # counts are kept for further figures up to this size, and drawn anew beyond it
@@ -180,8 +180,10 @@ class Resamples:
         places = np.split(index.reshape(-1), np.cumsum(widths)[:-1])
         resampled = np.empty((len(figures), self.resamples))
         start = 0
-        for counts in self._blocks(columns.shape[1]):
-            products = counts @ columns
+        kind = exact_type(columns)
+        columns = columns.astype(kind)
+        for counts in self._blocks(columns.shape[1], kind):
+            products = (counts @ columns).astype(np.float64, copy=False)
             stop = start + len(products)
             for row, place, (sums, value) in zip(resampled, places, figures, strict=True):
                 resampled_sums = products[:, place].reshape(-1, *sums.shape[1:])
@@ -190,7 +192,7 @@ class Resamples:
         points = [float(value(sums.sum(axis=0)).mean()) for sums, value in figures]
         return list(zip(points, resampled, strict=True))
 
-    def _blocks(self, columns: int) -> Iterator[FloatArray]:
+    def _blocks(self, columns: int, kind: type[np.floating]) -> Iterator[npt.NDArray[np.floating]]:
         """Yield counts as floats, about as many resamples at a time as there are columns.
 
         That is the shape that multiplies fast.
@@ -200,10 +202,10 @@ class Resamples:
         for counts in self._kept or self._draw():
             block.append(counts)
             if sum(map(len, block)) >= enough:
-                yield np.concatenate(block, dtype=np.float64)
+                yield np.concatenate(block, dtype=kind)
                 block = []
         if block:
-            yield np.concatenate(block, dtype=np.float64)
+            yield np.concatenate(block, dtype=kind)
 
     @cached_property
     def _kept(self) -> list[Counts]:

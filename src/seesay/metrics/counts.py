@@ -9,9 +9,11 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from seesay.metrics.base import IntArray
+from seesay.metrics.base import FloatArray, IntArray
 
 Counts = npt.NDArray[np.uint8]
+
+_EXACT = 1 << 24  # float32 holds every whole number up to here
 
 _CELLS = 1 << 17  # counts drawn at once: they stay in the processor's cache
 _ROWS = 1024
@@ -45,6 +47,20 @@ def draw_counts(objects: int, resamples: int, seed: int) -> Iterator[Counts]:
         places = row_starts + _uniform(bits, int(missing.sum()), objects)
         np.add.at(counts.reshape(-1), places, np.uint8(1))
         yield counts
+
+
+def exact_type(columns: FloatArray) -> type[np.floating]:
+    """Return float32 where sums of these rows, each counted as often as a resample has it or with
+    either sign, are whole numbers that it holds exactly; else float64.
+
+    The product is the same, in half the time.
+    """
+    largest = np.abs(columns).max(initial=0.0)
+    are_whole = (columns == np.rint(columns)).all()
+    # a resample has as many draws as there are rows
+    if are_whole and len(columns) * largest < _EXACT:
+        return np.float32
+    return np.float64
 
 
 def poisson_thresholds(mean: float) -> list[int]:

@@ -25,6 +25,7 @@ from seesay.metrics.bootstrap import (
     too_few,
     wilson,
 )
+from seesay.metrics.counts import exact_type
 from seesay.metrics.dependence import small_sample_ratio
 
 _NOISE = 1e-12  # differences below this are rounding
@@ -209,9 +210,12 @@ def sign_flip(  # noqa: PLR0913 - two models, their items, the metric, and how i
     bits = np.random.SFC64(seed)
     rows = max(1, _CELLS // max(1, len(apart)))
     extreme = 0
+    kind = exact_type(apart)
+    apart = apart.astype(kind)
     for start in range(0, flips, rows):
-        signs = _signs(bits, min(rows, flips - start), len(apart))
-        is_nearer = widening * distance(signs @ apart) < observed - _NOISE
+        signs = _signs(bits, min(rows, flips - start), len(apart)).astype(kind)
+        gaps_of_shuffles = (signs @ apart).astype(np.float64, copy=False)
+        is_nearer = widening * distance(gaps_of_shuffles) < observed - _NOISE
         # not "at least as far": NaN counts against the difference
         extreme += int((~is_nearer).sum())
     return (1 + extreme) / (1 + flips)
@@ -287,13 +291,12 @@ def _right(stats: FloatArray) -> tuple[BoolArray, BoolArray]:
     return np.asarray(is_right), np.asarray(settled & (is_right | is_wrong))
 
 
-def _signs(bits: np.random.SFC64, rows: int, width: int) -> FloatArray:
+def _signs(bits: np.random.SFC64, rows: int, width: int) -> npt.NDArray[np.int8]:
     """Return signs drawn at random, one bit each: raw bits are a stream that NumPy keeps."""
     size = rows * width
     raw = bits.random_raw((size + 63) // 64).view(np.uint8)
     coins = np.unpackbits(raw, count=size).reshape(rows, width)
-    signs = 1 - 2 * coins.view(np.int8)
-    return signs.astype(np.float64)
+    return np.asarray(1 - 2 * coins.view(np.int8))
 
 
 def _same_shape(a: FloatArray, b: FloatArray) -> None:

@@ -166,7 +166,7 @@ CATALOGUE = {
 def source_of(entry: CatalogueModel, options: ModelOptions) -> Path:
     """Return the folder with the model's weights, as transformers reads them."""
     from seesay.models.hf.gguf import convert_gguf
-    from seesay.models.libraries import require_models
+    from seesay.models.libraries import importing_meanwhile, require_models
 
     require_models()
     if options.revision:
@@ -174,5 +174,6 @@ def source_of(entry: CatalogueModel, options: ModelOptions) -> Path:
             f"'{entry.name}' is one set of weights and has no revision '{options.revision}': "
             "--revision is for a Hub id."
         )
-    path = entry.fetch()
+    with importing_meanwhile():
+        path = entry.fetch()
     return path if path.is_dir() else convert_gguf(path)

@@ -4,6 +4,10 @@ devices they find."""
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from importlib import import_module
 
 from seesay.errors import UserError, first_line, require_packages
 from seesay.processors import share_processors
@@ -18,6 +22,18 @@ def require_models() -> None:
 
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
+
+
+@contextmanager
+def importing_meanwhile() -> Iterator[None]:
+    """Import the code that loads networks, which takes seconds, while the block waits for a
+    download.
+
+    An error of these imports is no error yet: whoever needs them raises it.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(import_module, "transformers.modeling_utils")
+        yield
 
 
 def device_of(name: str) -> str:

@@ -4,14 +4,15 @@ JSON embedded in it."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from string import Formatter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from seesay.data.pictures import open_thumbnail
+from seesay.metrics.base import BoolArray
 from seesay.metrics.relaxed_accuracy import top_credit
 from seesay.quantities import quantity
 from seesay.questions import SLOT, Question, Task, Template
@@ -35,8 +36,7 @@ MAX_TAG_VALUES = 40
 """A tag with more values than this is not offered as a filter."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """The options with the highest score (several where scores tie), and what they are worth.
 
     `shares` has the probability of every option, where all questions have the same few.
@@ -87,19 +87,27 @@ def choices(run: Run) -> Choices:
         probabilities = items.probabilities.max(axis=1).tolist()
         credit = top_credit(items).tolist()
         shares = items.probabilities[:, columns].tolist()
-        # one call for all rows: a call for each takes most of the time of a page
-        top_labels: list[list[str]] = [[] for _ in task.questions]
-        for row, column in np.argwhere(items.top).tolist():
-            top_labels[row].append(task.labels[column])
-        for row, question in enumerate(task.questions):
-            choice = Choice(
-                tuple(top_labels[row]),
-                probabilities[row],
-                credit[row],
-                tuple(shares[row]),
-            )
-            by_key[question.id, template.name] = choice
+        rows = zip(
+            task.questions,
+            _top_labels(items.top, task.labels),
+            probabilities,
+            credit,
+            map(tuple, shares),
+            strict=True,
+        )
+        for question, *choice in rows:
+            by_key[question.id, template.name] = Choice(*choice)
     return by_key
+
+
+def _top_labels(is_top: BoolArray, labels: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the labels of the highest score in each row."""
+    alone = [(label,) for label in labels]
+    top_labels = [alone[column] for column in is_top.argmax(axis=1).tolist()]
+    # ties, and rows without an answer; a call for each row would take most of the time of a page
+    for row in np.flatnonzero(is_top.sum(axis=1) != 1).tolist():
+        top_labels[row] = tuple(labels[column] for column in np.flatnonzero(is_top[row]).tolist())
+    return top_labels
 
 
 def shared_options(task: Task) -> tuple[str, ...] | None:
@@ -342,35 +350,30 @@ def _column(
     column: Sequence[Choice | None], label_index: Mapping[str, int], with_shares: bool
 ) -> dict[str, Any]:
     """Return a run's answers to one template, as the page's script reads them."""
-    chosen: list[int | None] = []
-    probabilities: list[int | None] = []
-    shares: list[list[int] | None] = []
-    marks = []
-    ties = {}
-    tops = {}
-    for row, choice in enumerate(column):
-        if choice is None:
-            chosen.append(None)
-            probabilities.append(None)
-            shares.append(None)
-            marks.append("-")
-            continue
-        labels = choice.labels
-        chosen.append(label_index[labels[0]] if labels else None)
-        probabilities.append(round(1000 * choice.probability))
-        if with_shares:
-            shares.append([round(100 * share) for share in choice.shares])
-        marks.append(choice.mark)
-        if len(labels) > 1:
-            ties[row] = len(labels)
-            tops[row] = [label_index[label] for label in labels]
+    answers = {row: choice for row, choice in enumerate(column) if choice is not None}
+    several = {row: choice.labels for row, choice in answers.items() if len(choice.labels) > 1}
+
+    def fill(values: Iterable[Any]) -> list[Any]:
+        """Return the values of answers in the rows of the questions."""
+        by_row = dict(zip(answers, values, strict=True))
+        return [by_row.get(row) for row in range(len(column))]
+
+    first_labels = (choice.labels[0] if choice.labels else None for choice in answers.values())
     rows: dict[str, Any] = {
-        "chosen": chosen,
-        "p": probabilities,
-        "marks": "".join(marks),
-        "ties": ties,
+        "chosen": fill(None if label is None else label_index[label] for label in first_labels),
+        "p": fill(_parts([choice.probability for choice in answers.values()], 1000)),
+        "marks": "".join("-" if choice is None else choice.mark for choice in column),
+        "ties": {row: len(labels) for row, labels in several.items()},
     }
     if with_shares:
-        rows["shares"] = shares
-        rows["tops"] = tops
+        rows["shares"] = fill(_parts([choice.shares for choice in answers.values()], 100))
+        rows["tops"] = {
+            row: [label_index[label] for label in labels] for row, labels in several.items()
+        }
     return rows
+
+
+def _parts(shares: Sequence[Any], whole: int) -> list[Any]:
+    """Return shares in whole parts of so many, rounded half to even as by `round`."""
+    parts: list[Any] = np.rint(whole * np.array(shares)).astype(int).tolist()
+    return parts

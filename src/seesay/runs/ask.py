@@ -27,7 +27,7 @@ from seesay.files import lock_folder
 from seesay.metrics.scoring_rules import LENGTHS
 from seesay.models.base import Model
 from seesay.probes.shots import shots_detail
-from seesay.progress import Kept, ProgressCallback, duration
+from seesay.progress import Kept, ProgressCallback, duration, rate
 from seesay.questions import SLOT, Prompt, Question, Scores, Task, Template
 from seesay.runs import store
 from seesay.runs.answer_table import NO_SCORES, AnswerTable, PromptScores
@@ -40,9 +40,12 @@ from seesay.shards import RUN, WHOLE, Shard, write_shard
 FEWEST_RESAMPLES = 100
 MOST_RESAMPLES = 1_000_000
 MANY_OPTIONS = 100
-MANY_TEXTS = 1_000_000
-"""Options of all prompts from which on a network takes hours: a small one scores some hundreds per
-second on two cores."""
+MANY_TEXTS = 300_000
+"""Options of all prompts from which on a network takes more than ten minutes: a small one scores
+some hundreds per second on two cores."""
+LONG = 600  # seconds from which on it is said how long a run takes
+RATE_SECONDS = 3  # of answering, after which there is a rate to go by
+LOAD_SECONDS = 60  # that loading a model takes at most, as a rule
 MANY_OF_ONE = 20  # questions about one object: of those that have more, a limit of 100 takes few
 WEIGH_ALONE = ("completions", "dual-encoder", "encoder-decoder", "vision")
 """Families that score an option by itself, besides those that score texts."""
@@ -112,6 +115,8 @@ def run(
     with lock_folder(folder, hint="give this one its own --output"):
         manifest = store.stored_manifest(folder, manifest)
         answered_before = (folder / store.ANSWERS).is_file()
+        if not answered_before:
+            warn_of_size(model, task)
         if not answered_before or not store.is_intact(folder, store.QUESTIONS, manifest):
             store.write_task(folder / store.QUESTIONS, task)
         stored_task = None
@@ -156,9 +161,9 @@ def run_shard(
     with lock_folder(folder, hint="give this one its own --output"):
         manifest = store.stored_manifest(folder, manifest)
         write_shard(folder, shard, RUN, {}, finished=False)
+        warn_of_size(model, task)
         store.write_task(folder / store.QUESTIONS, task)
         journal = Journal(folder / store.JOURNAL)
-        warn_of_size(model, task)
         answer_prompts(model, distinct_prompts(task), journal, progress, folder=folder, shard=shard)
         write_shard(folder, shard, RUN, {}, finished=True)
     return folder
@@ -213,7 +218,6 @@ def ask(
     folder: Path | None = None,
 ) -> AnswerTable:
     """Ask every distinct prompt of the task, and return the answers to its questions."""
-    warn_of_size(model, task)
     # equal prompts are asked once, such as the one that names no object for hundreds of questions
     by_key = distinct_prompts(task)
     answered = answer_prompts(model, by_key, journal, progress, folder=folder)
@@ -244,8 +248,7 @@ def answer_prompts(
     unanswered = [prompts[i] for i in to_ask if keys[i] not in answered]
     if estimate := model.estimate(unanswered):
         log.info("%s", estimate)
-    is_large = sum(len(prompt.options) for prompt in unanswered) >= MANY_TEXTS
-    warn_of_time = note_split_options(model, unanswered) or is_large
+    forecast = _Forecast(model, unanswered, at_once=note_split_options(model, unanswered))
     places: list[list[int]] = []
     batches: list[list[Prompt]] = []
     for indices in planned:
@@ -256,7 +259,6 @@ def answer_prompts(
     if progress and len(batches) < len(planned):
         progress(Kept(len(to_ask) - sum(map(len, batches))), len(to_ask))
     spent = _Spent(model, folder)
-    start = monotonic()
     try:
         for number, answers in model.answer_batches(batches):
             batch = batches[number]
@@ -268,10 +270,7 @@ def answer_prompts(
             journal.append(scores)
             for key, prompt_scores in scores.items():
                 answered.add(key, prompt_scores)
-            if warn_of_time:  # after the first batch there is a rate to go by
-                share = count_characters(batch) / count_characters(unanswered)
-                _warn_of_time(model, (monotonic() - start) / share, len(unanswered))
-                warn_of_time = False
+            forecast.count(batch)
             # now and not at the end, which a killed run does not reach
             collect_notes(model.notes(), folder)
             spent.keep()
@@ -315,14 +314,14 @@ def _read_journal(journal: Journal, prompts: Mapping[str, Prompt]) -> PromptScor
 
 
 def warn_of_size(model: Model, task: Task) -> None:
-    """Warn of a task that would keep a network busy for hours, before its prompts are even made."""
+    """Warn of a task that keeps a network busy for long, before its prompts are even made."""
     texts = len(task.templates) * sum(len(question.options) for question in task.questions)
     if model.parameters is None or texts < MANY_TEXTS:
         return
     prompts = len(task.templates) * len(task.questions)
     log.warning(
         "%s: '%s' has %s prompts with %s options in all. How long they take is said after the "
-        "first; --limit 100 asks a sample.",
+        "first of them; --limit 100 asks a sample.",
         label(model.name, model.condition),
         task.name,
         f"{prompts:,}",
@@ -330,13 +329,53 @@ def warn_of_size(model: Model, task: Task) -> None:
     )
 
 
-def _warn_of_time(
-    model: Model,
-    seconds: float,
-    prompts: int,
-) -> None:
-    name = label(model.name, model.condition)
-    log.warning("%s: about %s for %s prompts.", name, duration(seconds), f"{prompts:,}")
+class _Forecast:
+    """Says once how long prompts take, as soon as there is a rate to go by: of many options, and of
+    prompts that take long.
+
+    The first batch tells it `at_once`, or where it takes long itself; else it may be slow only
+    because the model is loaded for it, and the clock starts when it ends.
+    """
+
+    def __init__(self, model: Model, prompts: Sequence[Prompt], *, at_once: bool) -> None:
+        self._model = model
+        self._prompts = len(prompts)
+        self._characters = count_characters(prompts)
+        self._is_large = sum(len(prompt.options) for prompt in prompts) >= MANY_TEXTS
+        self._first_seconds = 0 if at_once else LOAD_SECONDS
+        self._start = monotonic()
+        self._answered: int | None = None
+        self._is_told = False
+
+    def count(self, batch: Sequence[Prompt]) -> None:
+        """Count a batch that has been answered."""
+        if self._is_told:
+            return
+        characters = count_characters(batch)
+        seconds = monotonic() - self._start
+        if self._answered is not None:
+            self._answered += characters
+            if seconds >= RATE_SECONDS:
+                self._tell(seconds / self._answered, LONG)
+        elif seconds >= self._first_seconds:
+            self._tell(seconds / characters, 0)
+        else:
+            self._answered = 0
+            self._start = monotonic()
+
+    def _tell(self, seconds_per_character: float, least: float) -> None:
+        """Log the time of all prompts, of few options where it is so many seconds at least."""
+        self._is_told = True
+        seconds = seconds_per_character * self._characters
+        if seconds < least and not self._is_large:
+            return
+        log.warning(
+            "%s: about %s for %s prompts, at %s.",
+            label(self._model.name, self._model.condition),
+            duration(seconds),
+            f"{self._prompts:,}",
+            rate(self._prompts / seconds, "prompts"),
+        )
 
 
 def _keep_notes(

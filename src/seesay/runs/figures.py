@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -161,26 +162,26 @@ class _LabelMatrix:
                 if name not in self.marks:
                     self.marks[name] = np.zeros(self.shape, dtype=np.bool_)
                 self.marks[name][row, self._columns_of(labels)] = True
-        # questions that have the same options share one array of columns
-        by_options: dict[tuple[str, ...], IntArray] = {}
-        self._columns: list[IntArray] = []
-        for question in task.questions:
-            options = question.options
-            if options not in by_options:
-                by_options[options] = self._columns_of(options)
-            self._columns.append(by_options[options])
+        # questions that have the same options share one row of columns
+        lists_by_width: dict[int, dict[tuple[str, ...], int]] = {}
+        self._lists: IntArray = np.empty(len(task.questions), np.intp)
+        for row, question in enumerate(task.questions):
+            lists = lists_by_width.setdefault(len(question.options), {})
+            self._lists[row] = lists.setdefault(question.options, len(lists))
+        self._columns = {
+            width: self._columns_of(chain.from_iterable(lists)).reshape(len(lists), width)
+            for width, lists in lists_by_width.items()
+        }
         # rows of equal width go through NumPy at once, a few megabytes of them at a time
-        self._blocks: list[IntArray] = []
+        self._blocks: list[tuple[int, IntArray]] = []
         rows_by_width = group_by(
-            range(len(self._columns)),
-            lambda row: len(self._columns[row]),
+            range(len(task.questions)),
+            lambda row: len(task.questions[row].options),
         )
         for width, rows in rows_by_width.items():
             size = max(1, _CELLS // width)
-            self._blocks += np.split(
-                np.array(rows),
-                range(size, len(rows), size),
-            )
+            blocks = np.split(np.array(rows), range(size, len(rows), size))
+            self._blocks += [(width, block) for block in blocks]
 
     def gold_of_twins(self, task: Task) -> FloatArray:
         """Return the gold weights of each question's twin, all 0 where it is not asked."""
@@ -206,12 +207,11 @@ class _LabelMatrix:
         `numbers` gives them for places of scores and the number of options. A block holds questions
         with equally many options, and few enough that it takes little memory.
         """
-        for block in self._blocks:
+        for width, block in self._blocks:
             rows = block[places[block] != NO_SCORES]
             if not len(rows):
                 continue
-            columns = np.stack([self._columns[row] for row in rows])
-            width = columns.shape[1]
+            columns = self._columns[width][self._lists[rows]]
             matrix[rows[:, None], columns] = numbers(places[rows], width)
 
 
@@ -265,18 +265,23 @@ def _question_rows(task: Task, answers: AnswerTable) -> dict[str, IntArray]:
     """Return the rows of the task's questions in the answers, template by template."""
     ids = [question.id for question in task.questions]
     names = [template.name for template in task.templates]
-    width = len(names)
     # a run is written in the task's order, where rows need not be looked up
-    if answers.templates == names * len(ids) and all(
-        answers.questions[place::width] == ids for place in range(width)
-    ):
-        first = np.arange(len(ids)) * width
+    if _in_order(answers, ids, names):
+        first = np.arange(len(ids)) * len(names)
         return {name: first + place for place, name in enumerate(names)}
     rows_by_template = {}
     for name in names:
         rows = answers.rows_by_question(name)
         rows_by_template[name] = np.array([rows[question] for question in ids])
     return rows_by_template
+
+
+def _in_order(answers: AnswerTable, ids: Sequence[str], names: Sequence[str]) -> bool:
+    """Whether the answers are those to these questions in these templates, in their order."""
+    width = len(names)
+    return answers.templates == list(names) * len(ids) and all(
+        answers.questions[place::width] == ids for place in range(width)
+    )
 
 
 def _twin_places(task: Task, answers: AnswerTable, template: str) -> IntArray:
@@ -498,10 +503,14 @@ def shared(task: Task, *tables: AnswerTable) -> tuple[list[Question], list[str]]
 
     Both are in the order of the task.
     """
+    ids = [question.id for question in task.questions]
+    all_names = [template.name for template in task.templates]
+    if all(_in_order(answers, ids, all_names) for answers in tables):
+        return list(task.questions), all_names
     # a template counts if any of its questions is shared, a question if it is in all of those
     common = set.intersection(*(set(answers.keys) for answers in tables))
     names_in_common = {template for _, template in common}
-    names = [template.name for template in task.templates if template.name in names_in_common]
+    names = [name for name in all_names if name in names_in_common]
     if not names:
         return [], names
     questions = [

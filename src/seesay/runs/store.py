@@ -9,7 +9,7 @@ import logging
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from weakref import WeakValueDictionary
 
@@ -25,7 +25,7 @@ from seesay.files import (
     write_text,
 )
 from seesay.quantities import quantity
-from seesay.questions import Task
+from seesay.questions import Question, Task
 from seesay.runs.answer_file import read_answers as read_answers
 from seesay.runs.answer_file import write_answers as write_answers
 from seesay.runs.answer_table import AnswerTable
@@ -47,6 +47,7 @@ GATHERING = "gathering.json"
 
 _FIGURES = TypeAdapter(list[Figure])
 _TASK = TypeAdapter(Task)
+_QUESTION_FIELDS = [field.name for field in fields(Question)]
 _SHAPING = {
     "seesay",
     "model",
@@ -159,15 +160,17 @@ def write_task(path: Path, task: Task) -> None:
     document = _TASK.dump_python(
         task,
         mode="json",
-        exclude={"training": {"load_splits"}},
+        exclude={"training": {"load_splits"}, "questions": {"__all__": {"options"}}},
     )
     # property norms have 614 options in each of 6,000 questions
     numbers: dict[tuple[str, ...], int] = {}
-    for question, stored in zip(task.questions, document["questions"], strict=True):
+    for row, question in enumerate(task.questions):
+        stored = document["questions"][row]
         stored["options"] = numbers.setdefault(
             question.options,
             len(numbers),
         )
+        document["questions"][row] = {name: stored[name] for name in _QUESTION_FIELDS}
     document["option_lists"] = list(numbers)
     write_text(path, json.dumps(document))
 
@@ -285,7 +288,7 @@ def find_runs(paths: Sequence[Path]) -> list[Run]:
             folders.setdefault(folder.resolve(), folder)
     runs: list[Run] = []
     errors: list[UserError] = []
-    with _without_garbage_collection():
+    with without_garbage_collection():
         for folder in folders.values():
             try:
                 runs.append(read_run(folder))
@@ -305,7 +308,7 @@ def other_runs(root: Path, known: Sequence[Run]) -> list[Run]:
     ones; what cannot be read is left out with a sentence."""
     known_folders = {run.folder.resolve() for run in known}
     runs: list[Run] = []
-    with _without_garbage_collection():
+    with without_garbage_collection():
         # model, task, key: a folder of runs that lies in this one is another folder's
         for figures_file in sorted(root.glob(f"*/*/*/{FIGURES}")):
             folder = figures_file.parent
@@ -345,10 +348,10 @@ def _finished_below(path: Path) -> list[Path]:
 
 
 @contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Pause the collector while runs are read.
+def without_garbage_collection() -> Iterator[None]:
+    """Pause the collector while runs are read, or pages made of them.
 
-    What is read stays, and looking through it for garbage again and again takes a third of the
+    What is made stays, and looking through it for garbage again and again takes a third of the
     time.
     """
     was_enabled = gc.isenabled()

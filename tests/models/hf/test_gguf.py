@@ -85,6 +85,24 @@ def test_a_conversion_equals_what_transformers_reads_of_the_whole_file(
     assert [made.name for made in folder.parent.iterdir()] == [folder.name]
 
 
+def test_the_table_of_names_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
+    tables = []
+    original = gguf.get_tensor_name_map
+
+    def make_table(*arguments: Any) -> Any:
+        tables.append(arguments)
+        return original(*arguments)
+
+    monkeypatch.setattr(gguf, "get_tensor_name_map", make_table)
+    path = tmp_path / "llama.gguf"
+    write_llama(path)
+    convert_gguf(path)
+    assert tables == [(gguf.MODEL_ARCH.LLAMA, 2)]
+    # what reads other files afterwards meets the library as it is
+    assert gguf.get_tensor_name_map is make_table
+
+
 def test_only_arrays_of_the_tokenizer_are_missing(tmp_path: Path) -> None:
     path, slim = tmp_path / "whole.gguf", tmp_path / "slim.gguf"
     write_llama(path, alignment=64)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -133,7 +134,7 @@ class CausalModel(TokenizerModel):
         before, after = prompt.parts
         if not self._reads_rest:
             return len(before)
-        return len(before) + sum(len(option) + len(after) for option in prompt.options)
+        return len(before) + _total_length(prompt.options) + len(prompt.options) * len(after)
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability, length and vocabulary rank of every option."""
@@ -386,6 +387,12 @@ class TransformersCausalModel(CausalModel):
         sentences = [self._begin(tuple(ids)) for ids in encoded]
         self._refuse_too_long(sentences)
         return sentences
+
+
+@lru_cache(maxsize=64)  # most prompts of a task have the same options, which may be thousands
+def _total_length(options: tuple[str, ...]) -> int:
+    """Return the characters of all the options."""
+    return sum(map(len, options))
 
 
 def _offsets(

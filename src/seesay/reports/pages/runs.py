@@ -28,6 +28,7 @@ from seesay.reports.score_analyses import cross_task_analyses, group_analyses
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.records import Comparison, Figure, Manifest
 from seesay.runs.run import Run
+from seesay.runs.store import without_garbage_collection
 
 _SHOWN_ELSEWHERE = {"signature", "citation", "bad_rows"}
 
@@ -106,7 +107,9 @@ def write(
     path = Path(path)
     refuse_folder(path, "report")
     groups = _groups(runs)
-    write_text(path, render_groups(groups, comparisons, more, questions=True, layers=layers))
+    with without_garbage_collection():
+        page = render_groups(groups, comparisons, more, questions=True, layers=layers)
+    write_text(path, page)
     analyses = [analysis for group in groups for analysis in group_analyses(group)]
     write_rows(
         path,

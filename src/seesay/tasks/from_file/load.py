@@ -7,6 +7,7 @@ import logging
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -425,7 +426,9 @@ class _Builder:
 
     def _check_labels(self, questions: Questions) -> None:
         """Report words for options that no question has: they would never be said."""
-        labels = {label for question in questions for label in question.options}
+        # a list that questions share is looked through once: it may be of thousands
+        lists = {id(question.options): question.options for question in questions}
+        labels = set(chain.from_iterable(lists.values()))
         for place in TEMPLATE_FIELDS:
             for name, template in getattr(self.file, place).items():
                 for label in template.words:

@@ -7,8 +7,8 @@ in as many random orders as there are seeds, as if these questions were the whol
 for each set of questions, the median share of the prompts that were asked before the difference was
 settled, the median share of the questions that were asked in one template or more, and how often
 the verdict was wrong: the model that is behind on all prompts was called ahead, or models that
-differ by more than the margin were called alike. With `--whole`, every question is asked in all its
-templates at once, to see what single prompts save.
+differ by more than the margin were called alike. Models with equal answers are counted once. With
+`--whole`, every question is asked in all its templates at once, to see what single prompts save.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from seesay.grouping import group_by
 from seesay.metrics.base import FloatArray, IntArray
 from seesay.metrics.sequences import PairedSequence
 from seesay.runs.figures import items_by_template, statistics
+from seesay.runs.items import distinct_rows
 from seesay.runs.run import Run
 from seesay.runs.settle import prompt_groups, rounds, verdict_of
 from seesay.runs.store import find_runs
@@ -82,10 +83,11 @@ def replay_task(runs: Sequence[Run], options: argparse.Namespace) -> list[Replay
     metric = metrics.get(runs[0].task.metrics[0])
     if not metric.is_mean or metric.signed or metric.lower_is_better:
         return []
-    credits = [credits_of(run) for run in runs]
+    credits = list(distinct_rows(np.stack([credits_of(run) for run in runs])))
     groups = prompt_groups(runs[0].task)
     if options.whole:
-        groups = groups[:, :questions]
+        # of the kinds of groups the last is the question, and no question is asked twice
+        groups = groups[:-1, :questions]
         credits = [by_prompt.reshape(-1, questions).mean(axis=0) for by_prompt in credits]
     replays: list[Replay] = []
     for a, b in combinations(credits, 2):

@@ -128,7 +128,7 @@ class ShortForm(NamedTuple):
 
     task: Task
     models: int
-    """How many models were asked the whole task."""
+    """How many models were asked the whole task; those with equal answers count once."""
     lowest: float
     """The lowest score of a model on the whole task."""
     highest: float
@@ -277,7 +277,10 @@ def response_matrix(task: Task, runs: Sequence[Run]) -> FloatArray:
 
 
 def complete_responses(task: Task, runs: Sequence[Run]) -> FloatArray:
-    """Return the credits of the runs of a task; one that was not asked all of it is refused."""
+    """Return the credits of the runs of a task; one that was not asked all of it is refused.
+
+    Models with equal credits count once: who is left out would be known from its double.
+    """
     members = _of_task(task, runs)
     credits = response_matrix(task, members)
     is_partial = np.isnan(credits).any(axis=1)
@@ -287,7 +290,21 @@ def complete_responses(task: Task, runs: Sequence[Run]) -> FloatArray:
             "The error of a short form is known only from models that were asked all of "
             f"'{task.name}': leave out {partial}, or ask it without --limit."
         )
-    return credits
+    distinct = distinct_rows(credits)
+    if len(distinct) < FEWEST_MODELS:
+        raise UserError(
+            f"A short form of '{task.name}' takes {FEWEST_MODELS} models or more that answer "
+            f"differently, and there are {len(distinct)}: ask {FEWEST_MODELS - len(distinct)} more."
+        )
+    return distinct
+
+
+def distinct_rows(credits: FloatArray) -> FloatArray:
+    """Return the rows without those that equal an earlier one."""
+    # what does not count in both is equal, too
+    keys = np.nan_to_num(credits, nan=-1.0).round(9)
+    _, first = np.unique(keys, axis=0, return_index=True)
+    return credits[np.sort(first)]
 
 
 def _rivals(task: Task, runs: Sequence[Run]) -> dict[str, tuple[str, float]]:

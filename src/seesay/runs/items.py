@@ -139,9 +139,11 @@ class ShortForm(NamedTuple):
     """Kendall's tau of these figures with those of the whole task."""
     differing: int
     """Pairs of models that differ significantly on the whole task."""
+    kendall_of_differing: float | None
+    """Of these pairs, the share that keep their order, asked one form that neither had part in,
+    less the share that turn it round; None where no pair differs."""
     in_order: float | None
-    """The share of these pairs that keep their order, asked one form that neither had part in; None
-    where no pair differs."""
+    """The share that keep their order; None where no pair differs."""
     enough: int | None
     """How many questions keep the order of all models, Kendall's tau being 0.9 or more; None where
     only the whole task does."""
@@ -359,7 +361,8 @@ def make_short_form(task: Task, runs: Sequence[Run], count: int) -> ShortForm:
     for pair in differing:
         rows = short_form(np.delete(credits, pair, axis=0), objects, kinds, count)
         first, second = credits[pair][:, rows].mean(axis=1)
-        agreements.append((first - second) * (whole[pair[0]] - whole[pair[1]]) > 0)
+        # rounded, since equal scores that were summed in another order are ties all the same
+        agreements.append(np.sign((first - second).round(9) * (whole[pair[0]] - whole[pair[1]])))
     rows = short_form(credits, objects, kinds, count)
     note = (
         f"{len(rows):,} of {len(task.questions):,} questions, chosen by the answers of "
@@ -382,7 +385,8 @@ def make_short_form(task: Task, runs: Sequence[Run], count: int) -> ShortForm:
         mean_error=mean_error,
         kendall=tau,
         differing=len(differing),
-        in_order=float(np.mean(agreements)) if agreements else None,
+        kendall_of_differing=float(np.mean(agreements)) if agreements else None,
+        in_order=float(np.mean(np.array(agreements) > 0)) if agreements else None,
         enough=enough if enough < len(task.questions) else None,
     )
 

@@ -6,7 +6,7 @@ Of the task those questions count that all of its runs asked. Every run is left 
 model is fitted to the others, and the one left out is asked adaptively from its stored answers.
 Printed are how often the interval covers the score on all questions, and the error beside that of
 as many objects drawn at random; then, for short forms of several lengths, what `seesay tasks lite`
-says of them.
+says of them. Models with equal answers are counted once.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def main() -> None:
             form = make_short_form(task, runs, count)
             print(
                 f"{len(form.task.questions)} questions: error {form.mean_error:.4f}, tau "
-                f"{form.kendall:.2f}, of {form.differing} pairs that differ in order "
-                f"{form.in_order}, enough: {form.enough}",
+                f"{form.kendall:.2f}, of {form.differing} pairs that differ "
+                f"{form.kendall_of_differing}, in order {form.in_order}, enough: {form.enough}",
                 flush=True,
             )
 

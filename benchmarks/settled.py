@@ -7,8 +7,8 @@ in as many random orders as there are seeds, as if these questions were the whol
 for each set of questions, the median share of the prompts that were asked before the difference was
 settled, the median share of the questions that were asked in one template or more, and how often
 the verdict was wrong: the model that is behind on all prompts was called ahead, or models that
-differ by more than the margin were called alike. With `--whole`, every question is asked in all its
-templates at once, to see what single prompts save.
+differ by more than the margin were called alike. Models with equal answers are counted once. With
+`--whole`, every question is asked in all its templates at once, to see what single prompts save.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from seesay import metrics
 from seesay.grouping import group_by
 from seesay.metrics.base import FloatArray, IntArray
 from seesay.metrics.sequences import PairedSequence
+from seesay.questions import Task
 from seesay.runs.figures import items_by_template, statistics
+from seesay.runs.items import distinct_rows
 from seesay.runs.run import Run
 from seesay.runs.settle import prompt_groups, rounds, verdict_of
 from seesay.runs.store import find_runs
@@ -76,16 +78,19 @@ def content(run: Run) -> tuple[str, tuple[str, ...], int]:
     return run.task.name, ids, len(run.task.templates)
 
 
-def replay_task(runs: Sequence[Run], options: argparse.Namespace) -> list[Replay]:
-    """Replay every pair of runs of the same questions."""
-    questions = len(runs[0].task.questions)
-    metric = metrics.get(runs[0].task.metrics[0])
-    if not metric.is_mean or metric.signed or metric.lower_is_better:
-        return []
-    credits = [credits_of(run) for run in runs]
-    groups = prompt_groups(runs[0].task)
+def distinct_credits(runs: Sequence[Run]) -> FloatArray:
+    """Return the credits of runs of the same questions, those of equal answers once."""
+    return distinct_rows(np.stack([credits_of(run) for run in runs]))
+
+
+def replay_task(task: Task, of_runs: FloatArray, options: argparse.Namespace) -> list[Replay]:
+    """Replay every pair of runs of a task, given their credits."""
+    questions = len(task.questions)
+    credits = list(of_runs)
+    groups = prompt_groups(task)
     if options.whole:
-        groups = groups[:, :questions]
+        # of the kinds of groups the last is the question, and no question is asked twice
+        groups = groups[:-1, :questions]
         credits = [by_prompt.reshape(-1, questions).mean(axis=0) for by_prompt in credits]
     replays: list[Replay] = []
     for a, b in combinations(credits, 2):
@@ -109,10 +114,20 @@ def main() -> None:
     options = parser.parse_args()
     everything: list[Replay] = []
     for (name, ids, templates), members in group_by(find_runs(options.runs), content).items():
-        replays = replay_task(members, options)
+        task = members[0].task
+        metric = metrics.get(task.metrics[0])
+        if not metric.is_mean or metric.signed or metric.lower_is_better:
+            continue
+        credits = distinct_credits(members)
+        replays = replay_task(task, credits, options)
         if replays:
-            title = f"{name}, {len(ids)} questions in {templates}, {len(members)} runs,"
-            print(title, describe(replays, options.seeds), flush=True)
+            scores = np.nanmean(credits, axis=1)
+            print(
+                f"{name}, {len(ids)} questions in {templates}, {len(credits)} of {len(members)} "
+                f"runs, {scores.min():.3f} to {scores.max():.3f},",
+                describe(replays, options.seeds),
+                flush=True,
+            )
         everything += replays
     if not everything:
         raise SystemExit(f"No two runs of the same questions differ by {options.least:g} or more.")

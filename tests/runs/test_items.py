@@ -17,7 +17,13 @@ from seesay.questions import Prompt
 from seesay.reports.pages.items import SHOWN
 from seesay.runs.adaptive import ask_adaptively
 from seesay.runs.ask import Settings, run
-from seesay.runs.items import fit_item_model, make_short_form, read_items, write_items
+from seesay.runs.items import (
+    distinct_rows,
+    fit_item_model,
+    make_short_form,
+    read_items,
+    write_items,
+)
 from seesay.runs.items import items_file as file_of
 from seesay.runs.run import Run
 
@@ -116,7 +122,7 @@ def test_a_short_form_says_how_far_it_is_off(runs: list[Run]) -> None:
     assert "off by" in form.task.provenance.notes[-1]
     # models that know from a sixth to five sixths of it: nearly all of them differ
     assert 25 <= form.differing <= 36
-    assert form.in_order == 1
+    assert (form.kendall_of_differing, form.in_order) == (1, 1)
     prompts = [TASK.templates[0].ask(question) for question in TASK.questions]
     least, most = (np.mean([ladder(k).knows_number(one) for one in prompts]) for k in (20, 100))
     assert (form.lowest, form.highest) == pytest.approx((least, most))
@@ -132,15 +138,23 @@ def test_a_short_form_says_how_many_questions_keep_the_order(runs: list[Run]) ->
     assert make_short_form(TASK, runs, few.enough).kendall >= 0.9
 
 
-def test_of_models_that_are_all_alike_no_order_is_known(tmp_path: Path) -> None:
-    """Nine models with the same answers: no pair differs, and no form is known to be enough."""
+def test_models_with_equal_answers_count_once(runs: list[Run], tmp_path: Path) -> None:
+    """Nine models with the same answers tell no more than one; and one that was left out would be
+    known from its double."""
     alike = [
         run(Ladder(f"copy {copy}", fingerprint=f"copy {copy}", known=60), TASK, tmp_path, SETTINGS)
         for copy in range(9)
     ]
-    form = make_short_form(TASK, alike, 40)
-    assert (form.differing, form.in_order) == (0, None)
-    assert (form.kendall, form.enough) == (0.0, None)
+    with pytest.raises(UserError, match=r"8 models or more that answer differently.*are 1: ask 7"):
+        make_short_form(TASK, alike, 40)
+    with_doubles = make_short_form(TASK, [*runs, *alike], 40)
+    assert with_doubles.models == len(runs)
+    assert with_doubles.mean_error == make_short_form(TASK, runs, 40).mean_error
+
+
+def test_rows_that_lack_the_same_values_are_equal() -> None:
+    rows = np.array([[0.1 + 0.2, np.nan], [1.0, 0.0], [0.3, np.nan], [0.3, 0.0]])
+    np.testing.assert_array_equal(distinct_rows(rows), rows[[0, 1, 3]])
 
 
 def test_an_adaptive_score_is_on_the_scale_of_the_whole_task(
@@ -193,6 +207,7 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert form["models"] == 9
     assert form["questions"] == 50
     keys = {"lowest", "highest", "mean_error", "kendall", "differing", "in_order", "enough"}
+    keys.add("kendall_of_differing")
     assert keys < form.keys()
     # what chance says has no order that fifty questions could keep
     text = call("tasks", "lite", "core-color", str(folder), "-n", "50", "-o", str(tmp_path / "2"))

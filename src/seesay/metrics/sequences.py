@@ -23,7 +23,7 @@ from seesay.metrics.bootstrap import Interval
 
 _HALVINGS = 30
 _ROUNDING = 1e-9
-_LARGEST_SHARE = 0.9
+_LARGEST_SHARE = 0.98
 """Of what can be staked without risk of ruin, so much at most."""
 _GROWTH = 5.0
 """The logarithm of the wealth for which stakes are planned: what excludes a difference at 95 % on
@@ -120,12 +120,14 @@ class PairedSequence:
 
     def interval(self, level: float = LEVEL) -> Interval:
         """Return the difference on all questions, with an interval that covers it at all times at
-        once with probability `level`."""
+        once with probability `level`. What was excluded after any draw remains excluded."""
         value = self._estimate()
         if not self._remains.any():
             return Interval(value, value, value)
-        low = _lower_bound(self.draws, self.population, level)
-        high = -_lower_bound(self.draws.reversed(), self.population, level)
+        lower = _lower_bound(self.draws, self.population, level)
+        upper = -_lower_bound(self.draws.reversed(), self.population, level)
+        # they cross where the truth was excluded, which is as rare as the level says
+        low, high = sorted((lower, upper))
         return Interval(min(max(value, low), high), low, high)
 
     def _estimate(self) -> float:
@@ -201,7 +203,7 @@ def _lower_bound(draws: Draws, population: int, level: float) -> float:
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         wealths = log_wealths(draws, population, middle)
-        if len(wealths) and wealths[-1] >= rich:
+        if len(wealths) and wealths.max() >= rich:
             low = middle
         else:
             high = middle

@@ -128,7 +128,7 @@ class ShortForm(NamedTuple):
 
     task: Task
     models: int
-    """How many models were asked the whole task."""
+    """How many models were asked the whole task; those with equal answers count once."""
     lowest: float
     """The lowest score of a model on the whole task."""
     highest: float
@@ -139,9 +139,11 @@ class ShortForm(NamedTuple):
     """Kendall's tau of these figures with those of the whole task."""
     differing: int
     """Pairs of models that differ significantly on the whole task."""
+    kendall_of_differing: float | None
+    """Of these pairs, the share that keep their order, asked one form that neither had part in,
+    less the share that turn it round; None where no pair differs."""
     in_order: float | None
-    """The share of these pairs that keep their order, asked one form that neither had part in; None
-    where no pair differs."""
+    """The share that keep their order; None where no pair differs."""
     enough: int | None
     """How many questions keep the order of all models, Kendall's tau being 0.9 or more; None where
     only the whole task does."""
@@ -277,7 +279,10 @@ def response_matrix(task: Task, runs: Sequence[Run]) -> FloatArray:
 
 
 def complete_responses(task: Task, runs: Sequence[Run]) -> FloatArray:
-    """Return the credits of the runs of a task; one that was not asked all of it is refused."""
+    """Return the credits of the runs of a task; one that was not asked all of it is refused.
+
+    Models with equal credits count once: who is left out would be known from its double.
+    """
     members = _of_task(task, runs)
     credits = response_matrix(task, members)
     is_partial = np.isnan(credits).any(axis=1)
@@ -287,7 +292,21 @@ def complete_responses(task: Task, runs: Sequence[Run]) -> FloatArray:
             "The error of a short form is known only from models that were asked all of "
             f"'{task.name}': leave out {partial}, or ask it without --limit."
         )
-    return credits
+    distinct = distinct_rows(credits)
+    if len(distinct) < FEWEST_MODELS:
+        raise UserError(
+            f"A short form of '{task.name}' takes {FEWEST_MODELS} models or more that answer "
+            f"differently, and there are {len(distinct)}: ask {FEWEST_MODELS - len(distinct)} more."
+        )
+    return distinct
+
+
+def distinct_rows(credits: FloatArray) -> FloatArray:
+    """Return the rows without those that equal an earlier one."""
+    # what does not count in both is equal, too
+    keys = np.nan_to_num(credits, nan=-1.0).round(9)
+    _, first = np.unique(keys, axis=0, return_index=True)
+    return credits[np.sort(first)]
 
 
 def _rivals(task: Task, runs: Sequence[Run]) -> dict[str, tuple[str, float]]:
@@ -342,7 +361,8 @@ def make_short_form(task: Task, runs: Sequence[Run], count: int) -> ShortForm:
     for pair in differing:
         rows = short_form(np.delete(credits, pair, axis=0), objects, kinds, count)
         first, second = credits[pair][:, rows].mean(axis=1)
-        agreements.append((first - second) * (whole[pair[0]] - whole[pair[1]]) > 0)
+        # rounded, since equal scores that were summed in another order are ties all the same
+        agreements.append(np.sign((first - second).round(9) * (whole[pair[0]] - whole[pair[1]])))
     rows = short_form(credits, objects, kinds, count)
     note = (
         f"{len(rows):,} of {len(task.questions):,} questions, chosen by the answers of "
@@ -365,7 +385,8 @@ def make_short_form(task: Task, runs: Sequence[Run], count: int) -> ShortForm:
         mean_error=mean_error,
         kendall=tau,
         differing=len(differing),
-        in_order=float(np.mean(agreements)) if agreements else None,
+        kendall_of_differing=float(np.mean(agreements)) if agreements else None,
+        in_order=float(np.mean(np.array(agreements) > 0)) if agreements else None,
         enough=enough if enough < len(task.questions) else None,
     )
 

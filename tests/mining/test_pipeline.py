@@ -361,7 +361,7 @@ def test_lexicon_extends_the_rule_and_reports_its_coverage(
         json.dumps({"concept": "Chair", "emittingConcepts": ["Stool", "Throne", "Kitchen chair"]})
         + "\n"
     )
-    monkeypatch.setattr("seesay.mining.conceptnet.fetch_unpacked", lambda package: isa)
+    monkeypatch.setattr("seesay.mining.conceptnet.fetch_unpacked", lambda package, name: isa)
     names = {"chair": 120, "kitchen chair": 30, "stool": 20, "table": 100, "cup": 10, "throne": 9}
     subtypes = pipeline.find_subtypes(names, "paper", ["conceptnet"])
     assert subtypes.counts["chair"] == {"chair": 120, "kitchen chair": 30, "stool": 20}

@@ -106,8 +106,8 @@ def few_note(figures: Iterable[Bounded]) -> str:
     if not any(figure.too_few for figure in figures):
         return ""
     return (
-        f"{FEW} Fewer than {FEWEST_OBJECTS} objects (n counts questions): too few, the interval is "
-        "narrower than it should be."
+        f"{FEW} Fewer than {FEWEST_OBJECTS} objects (n counts questions): too few, the interval "
+        "may be too narrow."
     )
 
 

@@ -55,7 +55,7 @@ class Record(Document):
     them."""
 
     too_few: bool
-    """Whether there are fewer than ten objects: the interval is then narrower than it should be."""
+    """Whether there are fewer than ten objects: the interval may then be too narrow."""
 
     signature: str
     """How the number was made, in one line."""
@@ -221,7 +221,7 @@ class Comparison(Document):
     them."""
 
     too_few: bool
-    """Whether there are fewer than ten objects: the interval is then narrower than it should be."""
+    """Whether there are fewer than ten objects: the interval may then be too narrow."""
 
     signature_a: str
     """How the first figure was made."""

@@ -33,7 +33,7 @@ class TextRecord:
     objects: int
     """The same: every text is an object of its own."""
     too_few: bool
-    """Whether there are fewer than ten: the interval is then narrower than it should be."""
+    """Whether there are fewer than ten: the interval may then be too narrow."""
     signature: str
     """How the figure was made."""
 

@@ -188,9 +188,7 @@ def _show(
         if scores.comparisons:
             _show_tests(scores.comparisons)
         if any(record.too_few for record in scores.records):
-            out.print(
-                "Fewer than 10 texts: too few, the intervals are narrower than they should be."
-            )
+            out.print("Fewer than 10 texts: too few, the intervals may be too narrow.")
         if not quiet:
             out.print(f"n = {scores.records[0].n}  {scores.signature}")
     _report(scores.left_out)

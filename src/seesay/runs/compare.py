@@ -549,8 +549,8 @@ def _warn_of_few_objects(comparisons: Sequence[Comparison]) -> None:
     counts = sorted({c.objects for c in comparisons if c.too_few})
     if counts:
         log.warning(
-            "'%s' is compared on %s: with fewer than %d objects, intervals are too narrow and "
-            "tests show little. Ask about more.",
+            "'%s' is compared on %s: with fewer than %d objects, intervals may be too narrow "
+            "and tests show little. Ask about more.",
             comparisons[0].task,
             quantity(counts[0], "object"),
             FEWEST_OBJECTS,

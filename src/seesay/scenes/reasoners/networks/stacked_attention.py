@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import torch
 from torch import nn
+from torch.nn.functional import conv2d
 
 from seesay.scenes.reasoners.attention_maps import AttentionMap
 from seesay.scenes.reasoners.config import NetworkConfig
@@ -45,7 +46,7 @@ class StackedAttention(ReasonerNetwork):
         query = self.reader(words)
         rounds = []
         for attend in self.rounds:
-            weights = attend(cells, query)
+            weights = attend(maps, query)
             # u <- u + sum of weighted cells: the query refined by what was attended to
             query = query + (weights[:, None] @ cells)[:, 0]
             rounds.append(weights.view(len(weights), *maps.shape[2:]))
@@ -74,7 +75,19 @@ class AttentionRound(nn.Module):
         self.of_known = nn.Linear(size, hidden)
         self.weigh = nn.Linear(hidden, 1)
 
-    def forward(self, cells: torch.Tensor, query: torch.Tensor) -> torch.Tensor:
+    def forward(self, maps: torch.Tensor, query: torch.Tensor) -> torch.Tensor:
         # h = tanh(Wv v + Wu u), p = softmax(w h) over the places of the picture
-        mixed = torch.tanh_(self.of_cells(cells) + self.of_known(query)[:, None])
-        return torch.softmax(self.weigh(mixed)[:, :, 0], 1)
+        of_cells = linear_by_cell(maps, self.of_cells)
+        of_query = self.of_known(query)[:, :, None, None]
+        mixed = torch.tanh_(of_cells + of_query)
+        weights = self.weigh(mixed.flatten(2).transpose(1, 2))[:, :, 0]
+        return torch.softmax(weights, 1)
+
+
+def linear_by_cell(maps: torch.Tensor, layer: nn.Linear) -> torch.Tensor:
+    """Apply a linear layer to every cell of a map, as a convolution of one cell.
+
+    On processors where PyTorch multiplies matrices by another library than it convolves with, that
+    is up to twice as fast.
+    """
+    return conv2d(maps, layer.weight[:, :, None, None], layer.bias)

@@ -4,6 +4,7 @@ src/."""
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -28,8 +29,12 @@ def pytest_configure(config: pytest.Config) -> None:
     inherit it.
 
     Tables are wide enough for the paths of temporary folders, whose length depends on who runs the
-    tests. Sub-processes, which start in such a folder, find the package `tests`.
+    tests. Sub-processes, which start in such a folder, find the package `tests`. They can be
+    interrupted, too: a shell that runs the tests in the background has them ignore Ctrl-C, and
+    tests that press it would wait for ever.
     """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ["COLUMNS"] = "240"
     import_path = [str(config.rootpath), os.environ.get("PYTHONPATH", "")]

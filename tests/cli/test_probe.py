@@ -343,8 +343,6 @@ def test_interrupted_and_resumed(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # a shell's background jobs ignore it
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
         while not any(path.stat().st_size for path in tmp_path.rglob(store.JOURNAL)):
             assert process.poll() is None

@@ -294,8 +294,9 @@ def _distinct_lists(
 
 def _sizes(lists: pa.ListArray) -> IntArray:
     """Return how many numbers each list has; 0 where it is null."""
-    sizes = lists.value_lengths().fill_null(0)
-    return _numbers(sizes, np.int32)
+    # Arrow's own `fill_null` would import pandas
+    lengths = np.diff(_numbers(lists.offsets, np.int32))
+    return np.where(_booleans(lists.is_valid()), lengths, 0)
 
 
 def _numbers(values: pa.Array, kind: type[np.generic]) -> npt.NDArray[Any]:

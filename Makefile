@@ -68,10 +68,14 @@ messages: $(VENV)/.dev
 	perl -ni -e 'print unless /^"(Report-Msgid-Bugs-To|POT-Creation-Date|PO-Revision-Date|Last-Translator|Language-Team|Generated-By):/' $(LOCALE)/*/LC_MESSAGES/judge.po
 	$(BIN)/pybabel -q compile -D judge -d $(LOCALE)
 
-# What is compared with: the last tag, or BEFORE=v0.1.0, a commit or another checkout.
+# What is compared with: the last tag, or BEFORE=v0.1.0, a commit or another checkout. LOADED=yes: what people wait for
+# is measured beside other programs as well, which the page shows below.
 BEFORE ?=
+LOADED ?=
+BENCH = $(BIN)/python -m benchmarks.page $(if $(BEFORE),--before $(BEFORE))
 bench: $(VENV)/.dev
-	$(BIN)/python benchmarks/page.py $(if $(BEFORE),--before $(BEFORE))
+	$(BENCH)
+	$(if $(LOADED),$(BENCH) --loaded)
 
 # Mutated files through every reader. What breaks one is kept in tests/fuzz/regressions and replayed by the tests.
 # Every run draws other inputs, unless FUZZ_SEED says which.

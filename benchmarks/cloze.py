@@ -1,7 +1,7 @@
 """seesay beside lm-eval and minicons: the same questions, the same model, the same scores, in one
 run.
 
-    python benchmarks/cloze.py [--data memory_colors.jsonl]
+    python benchmarks/cloze.py [--data memory_colors.jsonl] [--objects 109]
 
 109 objects × 11 colors. First with one-token options at the end of the text (the option after the
 prefix), then with options of one or several tokens in mid-sentence (option and rest). Without the
@@ -168,9 +168,9 @@ def seconds(score: Callable[[], Scores], repeats: int) -> tuple[Scores, float]:
     return scores, statistics.median(times)
 
 
-def things(data: Path | None) -> list[str]:
+def things(data: Path | None, count: int) -> list[str]:
     task = load_task("memory-colors", data) if data else load_task("core-color")
-    return [question.fields["thing"] for question in task.questions][:OBJECTS]
+    return [question.fields["thing"] for question in task.questions][:count]
 
 
 def main() -> None:
@@ -182,6 +182,7 @@ def main() -> None:
         type=Path,
         help="Memory Colors' published file; else the embedded battery's objects",
     )
+    parser.add_argument("--objects", type=int, default=OBJECTS)
     parser.add_argument("--repeats", type=int, default=REPEATS)
     parser.add_argument(
         "--threads", type=int, help="of PyTorch, for all three; on a busy machine 1 is the fairest"
@@ -192,7 +193,7 @@ def main() -> None:
     logging.disable(logging.WARNING)
     os.environ["TQDM_DISABLE"] = "1"
     folder = convert_gguf(CATALOGUE["smollm2"].fetch())
-    objects = things(arguments.data)
+    objects = things(arguments.data, arguments.objects)
     for setting in SETTINGS:
         prompts = setting.prompts(objects)
         print(

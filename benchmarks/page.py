@@ -1,7 +1,7 @@
 """The page docs/benchmarks.md: every ratio with its peer, measured by one command on one machine,
 and how time grows.
 
-    python benchmarks/page.py [--only NAME …] [--full] [--minutes 10] [--repeats 3]
+    python -m benchmarks.page [--only NAME …] [--full] [--loaded] [--minutes 10] [--repeats 3]
         [--before REVISION] [--shared ../shared/data]
 
 Each benchmark runs in a process of its own, several times, but after so many minutes none again;
@@ -9,7 +9,9 @@ what it printed is kept in a folder of the cache, so that the same command resum
 `--only` measures some anew. Sizes are small; `--full` takes the large ones too. A benchmark that
 cannot run here (no Java, no published data) is listed with the reason. `--before`: a tag, a commit
 or another checkout of seesay, by default the last tag if there is one. Its scripts and sources are
-measured too (today's scripts with its sources where it had none), right after each of this one.
+measured too (today's scripts with its sources where it had none, or none for this), right after
+each of this one. `--loaded`: what people wait for, beside two programs that only count; the page
+shows it below.
 """
 
 from __future__ import annotations
@@ -26,10 +28,13 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
+
+from benchmarks.busy import busy
 
 from seesay.files import atomic_folder
 from seesay.folders import cache_folder
@@ -41,6 +46,8 @@ PAGE = HERE.parent / "docs" / "benchmarks.md"
 IMAGES = PAGE.parent / "images"
 CACHE = cache_folder() / "benchmarks"
 DESCRIBED = "--format=%h of %as"
+HOGS = 2
+QUIET, LOADED = "quiet", "loaded"
 
 Outputs = dict[str, list[str]]
 """What each benchmark printed, repeat by repeat."""
@@ -70,13 +77,17 @@ class Growth:
 @dataclass(frozen=True)
 class Benchmark:
     """A script with its arguments and those that `--full` adds; SHARED stands for the folder of
-    published data."""
+    published data, RUNS for one that the repeats of a checkout share."""
 
     script: str
     arguments: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()
     growth: Growth | None = None
     more: tuple[str, ...] = ()
+    loaded: bool = False
+    """Whether it is measured beside other programs, too."""
+    alone: bool = False
+    """Whether it says itself what was before: other checkouts are not measured."""
 
     def words(self, *, full: bool) -> tuple[str, ...]:
         """All arguments."""
@@ -86,8 +97,10 @@ class Benchmark:
 BENCHMARKS = (
     Benchmark(
         "cloze",
-        ("--data", "SHARED/memory_colors/memory_colors.jsonl", "--repeats", "1"),
+        ("--data", "SHARED/memory_colors/memory_colors.jsonl", "--repeats", "1", "--objects", "40"),
         (
+            Figure("40 objects, options of one token", "", r"(?s)end:.*?seesay +([\d.]+) s"),
+            Figure("40 objects, mid-sentence", "", r"(?s)mid-sentence:.*?seesay +([\d.]+) s"),
             Figure(
                 "options of one token at the end", "lm-eval", r"(?s)end.*?lm-eval[^\n]*?([\d.]+) x"
             ),
@@ -105,6 +118,7 @@ BENCHMARKS = (
                 r"(?s)mid-sentence.*?minicons[^\n]*?([\d.]+) x",
             ),
         ),
+        loaded=True,
     ),
     Benchmark(
         "linear",
@@ -204,23 +218,50 @@ BENCHMARKS = (
     ),
     Benchmark(
         "leaderboard",
-        (),
+        ("RUNS",),
         (
             Figure("compare of 30 runs, processor", "", r"compare, 30 .*?\(([\d.]+) s of the"),
             Figure("report of 100 runs, processor", "", r"report, 100 .*?\(([\d.]+) s of the"),
+            Figure("report of 100 runs, clock", "", r"report, 100 runs: ([\d.]+) s"),
+            Figure("site of 200 runs, processor", "", r"site, 200 .*?\(([\d.]+) s of the"),
+            Figure("site of 200 runs, clock", "", r"site, 200 runs: ([\d.]+) s"),
         ),
         Growth("runs on a site", r"site, (\d+) runs: .*?\(([\d.]+) s of the processor"),
+        loaded=True,
     ),
     Benchmark(
         "startup",
-        (),
+        ("--first-table",),
         (
+            Figure("first table of `make demo`, clock", "", r"first table: ([\d.]+) s"),
             Figure("loading SmolLM2, processor", "", r"load smollm2 +([\d.]+) s"),
             Figure("converting SmolLM2's GGUF, processor", "", r"convert smollm2 +([\d.]+) s"),
         ),
         more=("--imports",),
+        loaded=True,
     ),
+    Benchmark(
+        "training_steps",
+        (),
+        tuple(
+            Figure(
+                f"training {network}, 1,000 items, processor",
+                "",
+                rf"{network}: 1,000 items in [\d.]+ s \(([\d.]+) s of the",
+            )
+            for network in ("film", "stacked-attention", "cnn-lstm", "object-centred")
+        ),
+        loaded=True,
+    ),
+    Benchmark("busy", ("--seconds", "6", "--repeats", "1"), alone=True),
 )
+
+BUSY = re.compile(
+    r"(?P<work>\w+), (?P<load>\d+ hogs[^,:]*), sleeping: [^\n]*?(?P<share>[\d.]+) of a fair[^\n]*\n"
+    r"[^\n]*, spinning: [^\n]*?(?P<without>[\d.]+) of a fair[^\n]*\n"
+    r"[^\n]*: (?P<ratio>[\d.]+) x"
+)
+"""What `busy.py` prints of a kind of work beside so many programs."""
 
 
 def main() -> None:
@@ -234,6 +275,7 @@ def main() -> None:
     parser.add_argument("--shared", type=Path, default=HERE.parent.parent / "shared" / "data")
     parser.add_argument("--before", metavar="REVISION", help="default: the last tag")
     parser.add_argument("--full", action="store_true", help="the large sizes too")
+    parser.add_argument("--loaded", action="store_true", help="beside programs that only count")
     parser.add_argument("--minutes", type=float, default=10, help="begin no repeat after these")
     parser.add_argument("--repeats", type=int, default=3, help="at most")
     options = parser.parse_args()
@@ -244,26 +286,36 @@ def main() -> None:
         checkouts["before"], commit = earlier(before)
     # of another commit there are other outputs
     folders = {
-        (name, benchmark.script): CACHE / (checkout.name if name else "now") / benchmark.script
+        (machine, name, benchmark.script): CACHE
+        / (checkout.name if name else "now")
+        / machine
+        / benchmark.script
+        for machine in (QUIET, LOADED)
         for name, checkout in checkouts.items()
         for benchmark in BENCHMARKS
     }
-    for (_, script), folder in folders.items():
-        if script in options.only:
+    machine = LOADED if options.loaded else QUIET
+    for (of_machine, _, script), folder in folders.items():
+        if script in options.only and of_machine == machine:
             shutil.rmtree(folder, ignore_errors=True)
-    measure(options, checkouts, folders)
-    outputs: dict[str, Outputs] = {name: {} for name in checkouts}
-    for (name, script), folder in folders.items():
-        files = sorted(folder.glob("*.txt"))
-        outputs[name][script] = [file.read_text(encoding="utf-8") for file in files]
-    PAGE.write_text(page(outputs[""], outputs.get("before", {}), commit), encoding="utf-8")
+    measure(options, machine, checkouts, folders)
+    outputs: dict[tuple[str, str], Outputs] = {}
+    for (of_machine, name, script), folder in folders.items():
+        printed = [file.read_text(encoding="utf-8") for file in sorted(folder.glob("*.txt"))]
+        outputs.setdefault((of_machine, name), {})[script] = printed
+    quiet, loaded = (
+        (outputs[of_machine, ""], outputs.get((of_machine, "before"), {}))
+        for of_machine in (QUIET, LOADED)
+    )
+    PAGE.write_text(page(*quiet, commit, loaded), encoding="utf-8")
     print(PAGE)
 
 
 def measure(
     options: argparse.Namespace,
+    machine: str,
     checkouts: Mapping[str, Path],
-    folders: Mapping[tuple[str, str], Path],
+    folders: Mapping[tuple[str, str, str], Path],
 ) -> None:
     """Run what has no output yet: all benchmarks once, and again while there is time."""
     start = monotonic()
@@ -272,18 +324,23 @@ def measure(
             # what is there already is enough, unless it is to be measured anew
             if options.only and benchmark.script not in options.only:
                 continue
+            if machine == LOADED and not benchmark.loaded:
+                continue
             if repeat and monotonic() - start > 60 * options.minutes:
                 continue
             words = benchmark.words(full=options.full)
             # in turn, so that what else the machine does befalls all of them
             for name, checkout in checkouts.items():
-                output = folders[name, benchmark.script] / f"{repeat}.txt"
-                if output.is_file():
+                folder = folders[machine, name, benchmark.script]
+                output = folder / f"{repeat}.txt"
+                if output.is_file() or (name and benchmark.alone):
                     continue
                 print(
                     f"== {name} {benchmark.script}, {repeat + 1} of {options.repeats}", flush=True
                 )
-                printed = run(benchmark.script, words, options.shared, checkout)
+                places = {"SHARED": options.shared, "RUNS": folder.parents[1] / "runs"}
+                with busy(HOGS) if machine == LOADED else nullcontext():
+                    printed = run(benchmark.script, words, places, checkout)
                 output.parent.mkdir(parents=True, exist_ok=True)
                 output.write_text(printed, encoding="utf-8")
 
@@ -312,30 +369,44 @@ def git(*arguments: str, at: Path | None = None) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
-def run(name: str, words: Sequence[str], shared: Path, checkout: Path) -> str:
+def run(name: str, words: Sequence[str], places: Mapping[str, Path], checkout: Path) -> str:
     """What a checkout's script prints, under a line with its command, the date and the load."""
     command = " ".join(["python", f"benchmarks/{name}.py", *words])
-    script = checkout / "benchmarks" / f"{name}.py"
-    folder = script.parent if script.is_file() else HERE
-    environment = {**os.environ, "PYTHONPATH": str(checkout / "src")}
-    ended = subprocess.run(
-        [sys.executable, script.name, *(word.replace("SHARED", str(shared)) for word in words)],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    head = f"`{command}`, {datetime.now(UTC):%Y-%m-%d}, load {os.getloadavg()[1]:.1f}\n"
+    arguments = list(words)
+    for placeholder, place in places.items():
+        arguments = [word.replace(placeholder, str(place)) for word in arguments]
+    own = checkout / "benchmarks" / f"{name}.py"
+    load = os.getloadavg()[1]
+    # an earlier script may not know what is measured today
+    for script in dict.fromkeys([own if own.is_file() else HERE / own.name, HERE / own.name]):
+        ended = subprocess.run(
+            [sys.executable, script.name, *arguments],
+            cwd=script.parent,
+            env={**os.environ, "PYTHONPATH": str(checkout / "src")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if not ended.returncode:
+            break
+    head = f"`{command}`, {datetime.now(UTC):%Y-%m-%d}, load {load:.1f}\n"
     if ended.returncode:
         reason = (ended.stderr.strip().splitlines() or ["no reason given"])[-1]
         return f"{head}could not be run: {reason}\n"
-    return head + ended.stdout.replace(str(shared), "SHARED").strip() + "\n"
+    printed = ended.stdout.strip()
+    for placeholder, place in places.items():
+        printed = printed.replace(str(place), placeholder)
+    return f"{head}{printed}\n"
 
 
-def page(outputs: Outputs, before: Outputs, commit: str = "") -> str:
-    """The page: ratios and seconds, beside those of an earlier checkout, growth, and what each
-    benchmark printed first."""
+def page(
+    outputs: Outputs,
+    before: Outputs,
+    commit: str = "",
+    loaded: Sequence[Outputs] = (),
+) -> str:
+    """The page: ratios and seconds, beside those of an earlier checkout, on a quiet and on a
+    `loaded` machine, growth, and what each benchmark printed first."""
     sections = []
     for benchmark in BENCHMARKS:
         if not outputs[benchmark.script]:
@@ -348,7 +419,8 @@ def page(outputs: Outputs, before: Outputs, commit: str = "") -> str:
         ]
     parts = [
         "# Benchmarks",
-        "Made by `make bench`. Every ratio is that of two programs which do the same work in the "
+        "Made by `make bench`, in ten minutes; `make bench BEFORE=REVISION` takes twice as long. "
+        "Every ratio is that of two programs which do the same work in the "
         "same run, with equal "
         "results where a script says so: a ratio of 2 is half the peer's time. Figures are medians "
         "of several runs, with the least and the greatest, or of one run. Times depend on the "
@@ -360,6 +432,7 @@ def page(outputs: Outputs, before: Outputs, commit: str = "") -> str:
         table("times as fast", [outputs, before], with_peer=True),
         "## Seconds",
         table("seconds", [outputs, before], with_peer=False),
+        *on_a_busy_machine(outputs, loaded),
         "## How time grows",
         *grown({name: printed[0] for name, printed in outputs.items() if printed}),
         "## What they printed",
@@ -369,7 +442,49 @@ def page(outputs: Outputs, before: Outputs, commit: str = "") -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def table(unit: str, outputs: Sequence[Outputs], *, with_peer: bool) -> str:
+def on_a_busy_machine(outputs: Outputs, loaded: Sequence[Outputs]) -> list[str]:
+    """How much of its fair share a program gets beside others, and how long people wait then."""
+    parts = []
+    rows = [
+        "| work | beside | share of a fair share | with threads that spin | times as fast |",
+        "| --- | --- | ---: | ---: | ---: |",
+    ]
+    found: dict[tuple[str, str], list[re.Match[str]]] = {}
+    for printed in outputs.get("busy", ()):
+        for match in BUSY.finditer(printed):
+            found.setdefault((match["work"], match["load"]), []).append(match)
+    for (work, load), matches in found.items():
+        cells = [
+            spread([float(match[name]) for match in matches], decimals=2)
+            for name in ("share", "without", "ratio")
+        ]
+        rows.append(f"| {' | '.join([work, load, *cells])} |")
+    if found:
+        parts += [
+            "A *hog* is a program that only counts. Beside so many of them a fair share of the "
+            "quiet machine's speed is what the scheduler gives each program of the same niceness; "
+            "1.00 is all of it. *Threads that spin* are OpenMP's own way of waiting, and in tests "
+            "as many threads per worker as there are cores: what a program does that sets nothing "
+            "([busy](#busy)).",
+            "\n".join(rows),
+        ]
+    measured = [b for b in BENCHMARKS if any(output.get(b.script) for output in loaded)]
+    if measured:
+        parts += [
+            f"What people wait for, measured as above but beside {HOGS} hogs:",
+            table("times as fast", loaded, with_peer=True, benchmarks=measured),
+            table("seconds", loaded, with_peer=False, benchmarks=measured),
+        ]
+    return ["## On a busy machine", *parts] if parts else []
+
+
+def table(
+    unit: str,
+    outputs: Sequence[Outputs],
+    *,
+    with_peer: bool,
+    benchmarks: Sequence[Benchmark] | None = None,
+) -> str:
     """Ratios to peers, or seconds, in a column for each checkout that was measured; seconds of two
     checkouts with their ratio."""
     measured = [output for output in outputs if output]
@@ -379,7 +494,7 @@ def table(unit: str, outputs: Sequence[Outputs], *, with_peer: bool) -> str:
     head = ["what", *peers, unit, *before, *ratio, "script"]
     right = {unit, "before", "before ÷ now"}
     rows = [head, ["---:" if name in right else "---" for name in head]]
-    for benchmark in BENCHMARKS:
+    for benchmark in benchmarks or BENCHMARKS:
         for figure in benchmark.figures:
             if bool(figure.peer) != with_peer:
                 continue
@@ -418,7 +533,9 @@ def spread(values: Sequence[float], decimals: int | None = None) -> str:
 
 
 def _decimals(value: float) -> int:
-    return 0 if value >= 100 else 1
+    if value >= 100:
+        return 0
+    return 1 if value >= 1 else 2
 
 
 def grown(outputs: dict[str, str]) -> list[str]:

@@ -1,10 +1,12 @@
 """Start-up: processor seconds of `seesay --help`, of the default model's conversion, which is done
 once, and of `seesay probe` up to the first question, in turn with those of PyTorch's own import.
 
-    python benchmarks/startup.py [CHECKOUT] [--imports]
+    python benchmarks/startup.py [CHECKOUT] [--first-table] [--imports]
 
 With another CHECKOUT of seesay, such as an earlier one, loading and conversion are timed with its
-sources in the same run. `--imports`: the same of what each command imports when it runs.
+sources in the same run. `--first-table`: seconds by the clock, stage by stage, of the first command
+of `make demo` with empty caches, once. `--imports`: the processor seconds of what each command
+imports when it runs.
 """
 
 from __future__ import annotations
@@ -17,9 +19,11 @@ import resource
 import statistics
 import subprocess
 import sys
+import tempfile
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import typer
@@ -40,6 +44,16 @@ with tempfile.TemporaryDirectory() as folder:
 LOAD = "import seesay; seesay.load_model('smollm2')"
 HELP = "from seesay.cli import main; main(['--help'])"
 
+FIRST_TABLE = ("probe", "smollm2", "baseline:majority", "--limit", "10", "--output", "first-look")
+STAGES = {
+    "Fetching": "start",
+    "Converting": "fetch",
+    "smollm2 · core-color …": "convert and load",
+    "Loading baseline": "ask",
+    "task, model": "score",
+}
+"""What `probe` says when the stage of that name is over, in this order."""
+
 
 def seconds(program: str, sources: Path | None = None) -> float:
     """Processor time of a program, which other programs on this machine change less than its
@@ -59,7 +73,35 @@ def seconds(program: str, sources: Path | None = None) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def main(checkout: Path | None = None, *, with_imports: bool = False) -> None:
+def first_table() -> str:
+    """The seconds from the command to its first table, and those of each stage."""
+    stages: dict[str, float] = {}
+    waiting = list(STAGES.items())
+    with tempfile.TemporaryDirectory() as folder:
+        start = before = monotonic()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "seesay", *FIRST_TABLE],
+            cwd=folder,
+            env={**os.environ, "SEESAY_CACHE": folder},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        assert process.stdout
+        for line in process.stdout:
+            if waiting and line.startswith(waiting[0][0]):
+                _, stage = waiting.pop(0)
+                stages[stage] = monotonic() - before
+                before = monotonic()
+        assert process.wait() == 0
+        assert not waiting, f"it did not say '{waiting[0][0]}'"
+    parts = ", ".join(f"{stage} {spent:.1f}" for stage, spent in stages.items())
+    return f"first table: {before - start:.1f} s ({parts})"
+
+
+def main(
+    checkout: Path | None = None, *, with_first_table: bool = False, with_imports: bool = False
+) -> None:
     programs: dict[str, tuple[str, Path | None]] = {
         "seesay --help": (HELP, None),
         "import torch": ("import torch", None),
@@ -76,6 +118,8 @@ def main(checkout: Path | None = None, *, with_imports: bool = False) -> None:
             times[name].append(seconds(program, program_sources))
     for name, measured in times.items():
         print(f"{name:<28}{statistics.median(measured):6.2f} s  (best {min(measured):.2f})")
+    if with_first_table:
+        print(first_table())
     if not with_imports:
         return
     imports = {
@@ -108,6 +152,7 @@ def imports_of(command: Any) -> str:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("checkout", nargs="?", type=Path)
+    parser.add_argument("--first-table", action="store_true")
     parser.add_argument("--imports", action="store_true")
     given = parser.parse_args()
-    main(given.checkout, with_imports=given.imports)
+    main(given.checkout, with_first_table=given.first_table, with_imports=given.imports)

@@ -23,11 +23,12 @@ BEFORE = EMPTY | {
 def test_seconds_stand_beside_those_of_an_earlier_checkout_with_the_ratio_of_each_repeat() -> None:
     rows = table("seconds", [NOW, BEFORE], with_peer=False).splitlines()
     assert rows[0] == "| what | seconds | before | before ÷ now | script |"
-    assert rows[-2] == (
+    *_, loading, converting = [row for row in rows if "#startup" in row]
+    assert loading == (
         "| loading SmolLM2, processor | 5.0 (4.0–6.0) | 8.0 (5.0–18.0) | 2.00 (1.00–3.00) "
         "| [startup](#startup) |"
     )
-    assert "| 9.0 (9.0–9.0) | 27.0 (27.0–27.0) | 3.00 (3.00–3.00) |" in rows[-1]
+    assert "| 9.0 (9.0–9.0) | 27.0 (27.0–27.0) | 3.00 (3.00–3.00) |" in converting
 
 
 def test_a_ratio_to_a_peer_has_one_column_for_each_checkout() -> None:
@@ -50,8 +51,38 @@ def test_what_was_not_measured_has_no_section() -> None:
     assert "### names" not in text
 
 
+BUSY = """`cmd`, day
+asking, 2 hogs, sleeping: 40.00 prompts/s (40.00 to 40.00), 0.90 of a fair share, 50.0 per second
+asking, 2 hogs, spinning: 10.00 prompts/s (10.00 to 10.00), 0.30 of a fair share, 12.5 per second
+asking, 2 hogs: 4.00 x
+tests, 2 hogs at niceness 10, sleeping: 3.00 tests/s (3.00 to 3.00), 1.05 of a fair share
+tests, 2 hogs at niceness 10, spinning: 2.00 tests/s (2.00 to 2.00), 0.70 of a fair share
+tests, 2 hogs at niceness 10: 1.50 x
+"""
+
+
+def test_a_busy_machine_has_shares_of_a_fair_share_and_what_people_wait_for_beside_others() -> None:
+    again = BUSY.replace("0.90 of", "0.80 of")
+    text = page(NOW | {"busy": [BUSY, again]}, {}, "", [NOW, BEFORE])
+    _, section = text.split("## On a busy machine")
+    section, _ = section.split("## How time grows")
+    row = "| asking | 2 hogs | 0.85 (0.80–0.90) | 0.30 (0.30–0.30) | 4.00 (4.00–4.00) |"
+    assert row in section
+    row = (
+        "| tests | 2 hogs at niceness 10 | 1.05 (1.05–1.05) | 0.70 (0.70–0.70) | 1.50 (1.50–1.50) |"
+    )
+    assert row in section
+    assert "| loading SmolLM2, processor | 5.0 (4.0–6.0) | 8.0 (5.0–18.0) |" in section
+    assert "names in captions" not in section
+
+
+def test_nothing_is_said_of_a_busy_machine_that_was_not_measured() -> None:
+    assert "busy machine" not in page(NOW, {}, "", [EMPTY, {}])
+
+
 def test_a_single_value_has_no_spread() -> None:
     assert [spread([3.0]), spread([]), spread([2.0, 1.0, 4.0])] == ["3.0", "–", "2.0 (1.0–4.0)"]
+    assert spread([0.314]) == "0.31"
 
 
 @pytest.fixture
@@ -78,6 +109,43 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(module, "CACHE", tmp_path / "cache")
     monkeypatch.setattr(module, "BENCHMARKS", (tiny,))
     return folder
+
+
+def test_what_is_measured_beside_others_stands_in_a_section_of_its_own(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that compares with what was before by itself is measured in this checkout alone."""
+    tiny = Benchmark("tiny", (), (Figure("tiny", "", r"tiny (\d+) s"),), loaded=True)
+    other = Benchmark("other", (), (Figure("other", "", r"tiny (\d+) s"),), alone=True)
+    (repository / "benchmarks" / "other.py").write_text("print('tiny 3 s')\n")
+    monkeypatch.setattr(module, "BENCHMARKS", (tiny, other))
+    for arguments in ([], ["--loaded"]):
+        monkeypatch.setattr("sys.argv", ["page.py", "--minutes", "0", *arguments])
+        module.main()
+    text = (repository / "docs" / "benchmarks.md").read_text()
+    quiet, loaded = text.split("## On a busy machine")
+    assert "| tiny | 2.0 | 8.0 | 4.00 | [tiny](#tiny) |" in quiet.splitlines()
+    assert "| other | 3.0 | – | – | [other](#other) |" in quiet.splitlines()
+    assert "| tiny | 2.0 | 8.0 | 4.00 | [tiny](#tiny) |" in loaded.splitlines()
+    assert "| other |" not in loaded
+
+
+def test_todays_script_measures_an_earlier_checkout_whose_own_cannot(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        module, "BENCHMARKS", (Benchmark("tiny", ("--new",), module.BENCHMARKS[0].figures),)
+    )
+    script = "import sys\nprint('tiny', 5 if 'new' in sys.argv[-1] else 1, 's')\n"
+    (repository / "benchmarks" / "tiny.py").write_text(script)
+    old = "import argparse\nargparse.ArgumentParser().parse_args()\n"
+    checkout = repository.parent / "old"
+    (checkout / "benchmarks").mkdir(parents=True)
+    (checkout / "benchmarks" / "tiny.py").write_text(old)
+    monkeypatch.setattr("sys.argv", ["page.py", "--minutes", "0", "--before", str(checkout)])
+    module.main()
+    text = (repository / "docs" / "benchmarks.md").read_text()
+    assert "| tiny | 5.0 | 5.0 | 1.00 | [tiny](#tiny) |" in text.splitlines()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from seesay.processors import SHORT_WAIT, count_processors, share_processors
+from seesay.processors import SHORT_WAIT, amd_family, count_processors, share_processors
 
 BOUND = len(os.sched_getaffinity(0))
 
@@ -73,3 +73,21 @@ def test_threads_know_before_pytorch_is_imported() -> None:
     if "GOMP_SPINCOUNT" not in done.stderr:
         pytest.skip("this PyTorch does not compute on GNU's OpenMP")
     assert "GOMP_SPINCOUNT = '1000'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "family"),
+    [
+        ("processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 26\n\nprocessor\t: 1\n", 26),
+        ("vendor_id\t: GenuineIntel\ncpu family\t: 6\n", 0),
+        ("vendor_id\t: AuthenticAMD\n", 0),
+        ("BogoMIPS\t: 50.00\n", 0),  # as on ARM
+    ],
+)
+def test_the_family_of_a_processor(tmp_path: Path, text: str, family: int) -> None:
+    write(tmp_path / "cpuinfo", text)
+    assert amd_family(tmp_path / "cpuinfo") == family
+
+
+def test_no_list_of_processors(tmp_path: Path) -> None:
+    assert amd_family(tmp_path / "absent") == 0

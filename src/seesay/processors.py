@@ -9,6 +9,10 @@ from pathlib import Path
 
 _CGROUPS = Path("/sys/fs/cgroup")
 _OWN_CGROUP = Path("/proc/self/cgroup")
+_CPU_INFO = Path("/proc/cpuinfo")
+
+WIDE_AMD_FAMILY = 26
+"""AMD's first processors, Zen 5, that compute on vectors of 512 bits at full speed."""
 
 SHORT_WAIT = {"GOMP_SPINCOUNT": "1000", "KMP_BLOCKTIME": "1"}
 """How long a thread of OpenMP spins before it sleeps: rounds with GNU's library, milliseconds with
@@ -41,6 +45,19 @@ def share_processors() -> None:
     # OpenMP knows what the process is bound to, and nothing of quotas
     if processors < (os.cpu_count() or 1):
         os.environ.setdefault("OMP_NUM_THREADS", str(processors))
+
+
+def amd_family(cpu_info: Path = _CPU_INFO) -> int:
+    """Return the family of AMD's processors that this one belongs to, 0 for any other maker's or
+    where Linux does not say."""
+    # the first processor's lines, as in "cpu family	: 26"
+    first = _read(cpu_info).split("\n\n")[0]
+    pairs = [line.partition(":") for line in first.splitlines()]
+    entries = {name.strip(): value.strip() for name, _, value in pairs}
+    if entries.get("vendor_id") != "AuthenticAMD":
+        return 0
+    family = entries.get("cpu family", "")
+    return int(family) if family.isdecimal() else 0
 
 
 def _quotas(cgroups: Path, own_cgroup: Path) -> Iterator[float]:

@@ -12,6 +12,7 @@ from seesay.models.hf.base import TransformersModel, Vectors
 from seesay.models.hf.checkpoint_keys import refuse_missing
 from seesay.models.hf.encoding import Reader
 from seesay.models.hf.loading import Checkpoint, load_checkpoint
+from seesay.models.hf.packed import pack_linear_layers
 
 if TYPE_CHECKING:
     from seesay.models.options import ModelOptions
@@ -75,6 +76,7 @@ def load_complete(
     for word in spare:
         missing = [key for key in missing if word not in key]
     refuse_missing(name, missing)
+    pack_linear_layers(checkpoint.model)
     return checkpoint
 
 

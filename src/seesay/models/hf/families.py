@@ -36,12 +36,16 @@ def load_language_model(
     the family; with an adapter, if any, merged into it."""
     import transformers
 
+    from seesay.models.hf.packed import pack_linear_layers
+
     family = Family(options.family) if options.family else family_of(name, config)
     network_class: Any = getattr(transformers, HEADS[family])
     checkpoint = load_checkpoint(name, source, options, network_class)
     refuse_missing(name, checkpoint.missing, family)
     if adapter is not None:
         checkpoint = adapter.merge(name, checkpoint, options)
+    if family != Family.ENCODER_DECODER:  # whose head may yet be tuned
+        pack_linear_layers(checkpoint.model)
     return language_model(name, checkpoint, family, options)
 
 

@@ -121,6 +121,20 @@ BENCHMARKS = (
         loaded=True,
     ),
     Benchmark(
+        "peak",
+        ("--prompts", "150"),
+        tuple(
+            Figure(
+                f"{task}, SmolLM2 in float32, processor",
+                "PyTorch's own product of matrices",
+                rf"{task} +packed +[\d.]+ +([\d.]+)",
+            )
+            for task in ("core-color", "core-size", "core-space", "core-parts")
+        ),
+        loaded=True,
+        alone=True,
+    ),
+    Benchmark(
         "linear",
         ("--data", "SHARED/viphy"),
         (

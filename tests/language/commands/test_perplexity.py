@@ -261,8 +261,6 @@ def test_an_interrupt_is_explained(arpa: Path) -> None:
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        # a shell that runs the tests in the background has them, and what they start, ignore it
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as running:
         assert running.stdin
         assert running.stderr

@@ -1,15 +1,16 @@
 """Work on a busy machine: how fast it is beside programs that only count, as seesay has it (threads
 sleep soon where they wait; tests have one thread each) and as it would be without (threads spin, as
-OpenMP's do by default), in turn.
+those of OpenMP and OpenBLAS do by default), in turn.
 
-    python benchmarks/busy.py [--work asking,training,tests] [--hogs 0,2,2@10] [--seconds 20]
-        [--repeats 3]
+    python benchmarks/busy.py [--work asking,training,comparing,tests] [--hogs 0,2,2@10]
+        [--seconds 20] [--repeats 3]
 
-asking: prompts of a model. training: items of FiLM's step. tests: those of `make test` in TESTS, by
-a worker for each core. `2@10` are two programs at a niceness of 10. With `h` programs a fair share
-is `t / (t + w·h)` of the quiet machine's speed, `t` being the cores and `w` the weight of such a
-program, which a step of niceness divides by 1.25. Speed is by the clock, and of what asks and
-trains by the processor too, which says how much of its time is lost in waiting.
+asking: prompts of a model. training: items of FiLM's step. comparing: resamples of macro F1 by
+NumPy. tests: those of `make test` in TESTS, by a worker for each core. `2@10` are two programs at a
+niceness of 10. With `h` programs a fair share is `t / (t + w·h)` of the quiet machine's speed, `t`
+being the cores and `w` the weight of such a program, which a step of niceness divides by 1.25.
+Speed is by the clock, and but for tests by the processor too, which says how much of its time is
+lost in waiting.
 """
 
 from __future__ import annotations
@@ -33,10 +34,16 @@ TESTS = ("tests/training", "tests/scenes/reasoners/test_networks.py")
 # what GNU's OpenMP does where nothing is said, as its manual states it
 SPINNING = {"GOMP_SPINCOUNT": "300000"}
 SETTINGS: dict[str, dict[str, Mapping[str, str]]] = {
-    "sleeping": {"asking": SHORT_WAIT, "training": SHORT_WAIT, "tests": {"OMP_NUM_THREADS": "1"}},
+    "sleeping": {
+        "asking": SHORT_WAIT,
+        "training": SHORT_WAIT,
+        "comparing": SHORT_WAIT,
+        "tests": {"OMP_NUM_THREADS": "1"},
+    },
     "spinning": {
         "asking": SPINNING,
         "training": SPINNING,
+        "comparing": {},
         "tests": SPINNING | {"OMP_NUM_THREADS": str(count_processors())},
     },
 }
@@ -74,7 +81,19 @@ def some():
     one.step()
     return one.batches.size
 """
-UNITS = {"asking": "prompts", "training": "items", "tests": "tests"}
+COMPARING = """
+import numpy as np
+from seesay.metrics import Resamples
+from seesay.metrics.macro_f1 import macro_f1
+stats = np.random.default_rng(0).integers(0, 2, (5, 600, 33)).astype(float)
+draw = Resamples([str(row // 4) for row in range(600)])
+draw.interval(stats, macro_f1)
+def some():
+    draw.interval(stats, macro_f1)
+    return draw.resamples
+"""
+PROGRAMS = {"asking": ASKING, "training": TRAINING, "comparing": COMPARING}
+UNITS = {"asking": "prompts", "training": "items", "comparing": "resamples", "tests": "tests"}
 
 
 @contextmanager
@@ -98,7 +117,7 @@ def speed(work: str, setting: str, seconds: float) -> tuple[float, float | None]
     if work == "tests":
         return tests_per_second(environment), None
     done = subprocess.run(
-        [sys.executable, "-c", (ASKING if work == "asking" else TRAINING) + MEASURE, str(seconds)],
+        [sys.executable, "-c", PROGRAMS[work] + MEASURE, str(seconds)],
         cwd=HERE,
         env=environment,
         check=True,

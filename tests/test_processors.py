@@ -75,6 +75,12 @@ def test_threads_know_before_pytorch_is_imported() -> None:
     assert "GOMP_SPINCOUNT = '1000'" in done.stderr
 
 
+def test_commands_tell_numpys_threads_before_it_is_imported() -> None:
+    code = "import sys, seesay.cli; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
 @pytest.mark.parametrize(
     ("text", "family"),
     [

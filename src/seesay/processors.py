@@ -14,9 +14,9 @@ _CPU_INFO = Path("/proc/cpuinfo")
 WIDE_AMD_FAMILY = 26
 """AMD's first processors, Zen 5, that compute on vectors of 512 bits at full speed."""
 
-SHORT_WAIT = {"GOMP_SPINCOUNT": "1000", "KMP_BLOCKTIME": "1"}
-"""How long a thread of OpenMP spins before it sleeps: rounds with GNU's library, milliseconds with
-LLVM's and Intel's."""
+SHORT_WAIT = {"GOMP_SPINCOUNT": "1000", "KMP_BLOCKTIME": "1", "OPENBLAS_THREAD_TIMEOUT": "4"}
+"""How long a thread spins before it sleeps: rounds with GNU's OpenMP, milliseconds with LLVM's and
+Intel's, and with OpenBLAS the logarithm of a number of cycles, of which this is the least."""
 
 
 def count_processors(cgroups: Path = _CGROUPS, own_cgroup: Path = _OWN_CGROUP) -> int:
@@ -33,10 +33,11 @@ def count_processors(cgroups: Path = _CGROUPS, own_cgroup: Path = _OWN_CGROUP) -
 def share_processors() -> None:
     """Let this process and those that it starts share processors with others.
 
-    Threads of OpenMP, on which PyTorch computes, spin where they wait for one another. On a busy
-    machine the one that they wait for is not running, and the time is lost to everybody: with a
-    few other programs a model answers at a fraction of its share. So they sleep soon. It has to be
-    said before PyTorch is imported; what the user has set stands.
+    Threads of OpenMP, on which PyTorch computes, and of OpenBLAS, on which NumPy does, spin where
+    they wait for one another. On a busy machine the one that they wait for is not running, and the
+    time is lost to everybody: with a few other programs a model answers at a fraction of its share.
+    So they sleep soon. It has to be said before PyTorch and NumPy are imported; what the user has
+    set stands.
     """
     if "OMP_WAIT_POLICY" not in os.environ:
         for name, value in SHORT_WAIT.items():

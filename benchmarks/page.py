@@ -267,7 +267,12 @@ BENCHMARKS = (
         ),
         loaded=True,
     ),
-    Benchmark("busy", ("--seconds", "6", "--repeats", "1"), alone=True),
+    Benchmark(
+        "busy",
+        ("--seconds", "4", "--repeats", "1", "--hogs", "0,2"),
+        more=("--hogs", "0,2,2@10"),
+        alone=True,
+    ),
 )
 
 BUSY = re.compile(

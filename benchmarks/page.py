@@ -395,7 +395,7 @@ def run(name: str, words: Sequence[str], places: Mapping[str, Path], checkout: P
     for placeholder, place in places.items():
         arguments = [word.replace(placeholder, str(place)) for word in arguments]
     own = checkout / "benchmarks" / f"{name}.py"
-    load = os.getloadavg()[1]
+    load, start = os.getloadavg()[1], monotonic()
     # an earlier script may not know what is measured today
     for script in dict.fromkeys([own if own.is_file() else HERE / own.name, HERE / own.name]):
         ended = subprocess.run(
@@ -408,7 +408,8 @@ def run(name: str, words: Sequence[str], places: Mapping[str, Path], checkout: P
         )
         if not ended.returncode:
             break
-    head = f"`{command}`, {datetime.now(UTC):%Y-%m-%d}, load {load:.1f}\n"
+    about = f"{datetime.now(UTC):%Y-%m-%d}, load {load:.1f}, {monotonic() - start:.0f} s"
+    head = f"`{command}`, {about}\n"
     if ended.returncode:
         reason = (ended.stderr.strip().splitlines() or ["no reason given"])[-1]
         return f"{head}could not be run: {reason}\n"
@@ -438,14 +439,11 @@ def page(
         ]
     parts = [
         "# Benchmarks",
-        "Made by `make bench`, in ten minutes; `make bench BEFORE=REVISION` takes twice as long. "
-        "Every ratio is that of two programs which do the same work in the "
-        "same run, with equal "
-        "results where a script says so: a ratio of 2 is half the peer's time. Figures are medians "
-        "of several runs, with the least and the greatest, or of one run. Times depend on the "
-        "machine and on what "
-        f"else it does (`load`); ratios less so. {os.cpu_count()} cores, Python "
-        f"{platform.python_version()}."
+        f"Made by `make bench`{took(outputs)}. Every ratio is that of two programs which do the "
+        "same work in the same run, with equal results where a script says so: a ratio of 2 is "
+        "half the peer's time. Figures are medians of several runs, with the least and the "
+        "greatest, or of one run. Times depend on the machine and on what else it does (`load`); "
+        f"ratios less so. {os.cpu_count()} cores, Python {platform.python_version()}."
         + (f" *before*: commit {commit}, measured in turn with the present one." if commit else ""),
         "## Beside other programs",
         table("times as fast", [outputs, before], with_peer=True),
@@ -459,6 +457,15 @@ def page(
         *sections,
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def took(outputs: Outputs) -> str:
+    """How long the first pass over all benchmarks took, an earlier checkout aside."""
+    heads = [printed[0].partition("\n")[0] for printed in outputs.values() if printed]
+    seconds = [match[1] for head in heads if (match := re.search(r", (\d+) s$", head))]
+    if not seconds:
+        return ""
+    return f" (one pass takes {sum(map(int, seconds)) / 60:.1f} minutes here)"
 
 
 def on_a_busy_machine(outputs: Outputs, loaded: Sequence[Outputs]) -> list[str]:

@@ -168,6 +168,20 @@ def test_the_last_tag_is_measured_too_and_repeats_end_when_time_is_up(
     assert "*before*: commit " in text
 
 
+def test_the_page_says_how_long_one_pass_took(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "(one pass takes 2.5 minutes here)" in page(
+        EMPTY
+        | {"startup": ["`a`, day, load 1.0, 90 s\nx"], "names": ["`b`, day, load 9.0, 60 s\ny"]},
+        {},
+    )
+    monkeypatch.setattr("sys.argv", ["page.py", "--minutes", "0"])
+    module.main()
+    text = (repository / "docs" / "benchmarks.md").read_text()
+    assert "(one pass takes 0.0 minutes here)" in text
+
+
 def test_an_unknown_revision_is_refused(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["page.py", "--before", "v2"])
     with pytest.raises(SystemExit, match="--before is 'v2': give a tag, a commit or a folder"):

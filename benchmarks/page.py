@@ -389,13 +389,14 @@ def git(*arguments: str, at: Path | None = None) -> str:
 
 
 def run(name: str, words: Sequence[str], places: Mapping[str, Path], checkout: Path) -> str:
-    """What a checkout's script prints, under a line with its command, the date and the load."""
+    """What a checkout's script prints, under a line with its command, the date, how much of the
+    machine others used, and how long it took."""
     command = " ".join(["python", f"benchmarks/{name}.py", *words])
     arguments = list(words)
     for placeholder, place in places.items():
         arguments = [word.replace(placeholder, str(place)) for word in arguments]
     own = checkout / "benchmarks" / f"{name}.py"
-    load, start = os.getloadavg()[1], monotonic()
+    start, others = monotonic(), seconds_of_others()
     # an earlier script may not know what is measured today
     for script in dict.fromkeys([own if own.is_file() else HERE / own.name, HERE / own.name]):
         ended = subprocess.run(
@@ -408,7 +409,9 @@ def run(name: str, words: Sequence[str], places: Mapping[str, Path], checkout: P
         )
         if not ended.returncode:
             break
-    about = f"{datetime.now(UTC):%Y-%m-%d}, load {load:.1f}, {monotonic() - start:.0f} s"
+    passed = monotonic() - start
+    beside = (seconds_of_others() - others) / passed
+    about = f"{datetime.now(UTC):%Y-%m-%d}, others {beside:.1f}, {passed:.0f} s"
     head = f"`{command}`, {about}\n"
     if ended.returncode:
         reason = (ended.stderr.strip().splitlines() or ["no reason given"])[-1]
@@ -417,6 +420,17 @@ def run(name: str, words: Sequence[str], places: Mapping[str, Path], checkout: P
     for placeholder, place in places.items():
         printed = printed.replace(str(place), placeholder)
     return f"{head}{printed}\n"
+
+
+def seconds_of_others() -> float:
+    """The processor time that anything but this program and what it started has taken so far; 0
+    where the system does not say."""
+    total = Path("/proc/stat")
+    if not total.is_file():
+        return 0.0
+    _, user, nice, system, _, _, interrupts, soft, *_ = total.read_text().split()
+    everything = sum(map(int, (user, nice, system, interrupts, soft)))
+    return everything / os.sysconf("SC_CLK_TCK") - sum(os.times()[:4])
 
 
 def page(
@@ -442,8 +456,9 @@ def page(
         f"Made by `make bench`{took(outputs)}. Every ratio is that of two programs which do the "
         "same work in the same run, with equal results where a script says so: a ratio of 2 is "
         "half the peer's time. Figures are medians of several runs, with the least and the "
-        "greatest, or of one run. Times depend on the machine and on what else it does (`load`); "
-        f"ratios less so. {os.cpu_count()} cores, Python {platform.python_version()}."
+        "greatest, or of one run. Times depend on the machine and on what else it does (`others`: "
+        "how many processors other programs used meanwhile); ratios less so. "
+        f"{os.cpu_count()} cores, Python {platform.python_version()}."
         + (f" *before*: commit {commit}, measured in turn with the present one." if commit else ""),
         "## Beside other programs",
         table("times as fast", [outputs, before], with_peer=True),

@@ -61,12 +61,13 @@ import seesay
 from seesay.runs.ask import distinct_prompts
 model = seesay.load_model("smollm2")
 prompts = list(distinct_prompts(seesay.load_task("core-size")).values())
-batches = [[prompts[i] for i in places] for places in model.plan(prompts)]
-model.answer(batches[0])
+order = [prompts[i] for places in model.plan(prompts) for i in places]
 def some():
-    batch = batches.pop()
+    # few at a time: with threads that spin, a whole batch may take a minute
+    batch = [order.pop() for _ in range(8)]
     model.answer(batch)
     return len(batch)
+some()
 """
 TRAINING = """
 from seesay.models.libraries import require_models

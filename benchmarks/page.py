@@ -269,8 +269,17 @@ BENCHMARKS = (
     ),
     Benchmark(
         "busy",
-        ("--seconds", "4", "--repeats", "1", "--hogs", "0,2"),
-        more=("--hogs", "0,2,2@10"),
+        (
+            "--seconds",
+            "4",
+            "--repeats",
+            "1",
+            "--hogs",
+            "0,2",
+            "--work",
+            "asking,training,comparing",
+        ),
+        more=("--hogs", "0,2,2@10", "--work", "asking,training,comparing,tests"),
         alone=True,
     ),
 )

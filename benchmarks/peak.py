@@ -6,10 +6,12 @@
 Prompts of each core task are asked of one model in two ways, in turn: *matrices*, with PyTorch's
 own product of matrices in its linear layers, and *packed*, with the layers that seesay lays out for
 oneDNN where that is faster (`seesay.models.hf.packed`). Seconds are of the processor, medians over
-the rounds. Work is counted by PyTorch (convolutions and products of matrices, attention included);
-the peak is a product of matrices of the model's own shapes (512 × hidden × intermediate), by each
-library. What is left below it is read from a profile: the share of the time that is spent in linear
-layers, and elsewhere. `--bfloat16` asks a model in bfloat16, too, and compares its answers.
+the rounds. Work is counted operation by operation; the peak is a product of matrices of the model's
+own shapes (512 × hidden × intermediate) in each way. *Of the bound*: attention is PyTorch's own
+kernel, which multiplies as *matrices* does, so that no task can be faster than its linear layers at
+the way's peak and its attention at that of matrices. What keeps a task from its bound is seen in a
+profile: the share of the time in linear layers, in attention, and elsewhere. `--bfloat16` asks a
+model in bfloat16, too, and compares its answers.
 """
 
 from __future__ import annotations
@@ -40,9 +42,9 @@ from seesay.tasks import load_task
 
 CORE = ("core-color", "core-size", "core-space", "core-parts")
 ROWS = 512
-LINEAR = {"aten::addmm", "aten::mm", "aten::mkldnn_linear", "aten::linear", "aten::matmul"}
-"""What linear layers are in a profile; attention multiplies by other names."""
-CONVERSIONS = {"aten::to_mkldnn", "aten::to_dense", "aten::mkldnn_reorder"}
+LINEAR = {"aten::addmm", "aten::mm", "aten::mkldnn_linear", "aten::to_mkldnn", "aten::_to_dense"}
+"""What linear layers are in a profile."""
+ATTENTION = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
 
 
 @dataclass(frozen=True)
@@ -54,12 +56,18 @@ class Row:
     prompts: int
     seconds: float
     gflops: float
-    share: float
-    """Of the way's own peak."""
-    in_products: float
-    """The share of the time in products of matrices of linear layers."""
+    of_peak: float
+    """The share of the way's own peak."""
+    of_bound: float
+    """The least time that linear layers and attention could take, as a share of the time."""
+    linear: float
+    """The share of the time in linear layers."""
+    attention: float
+    """The share of the time in attention."""
     apart: float
     """The largest difference of an option's log-probability from the first way's."""
+    same: float
+    """The share of prompts whose likeliest option is the first way's."""
 
 
 def sample(name: str, size: int) -> tuple[Any, list[Prompt]]:
@@ -110,15 +118,35 @@ def peaks(network: nn.Module) -> dict[str, float]:
         }
 
 
-def share_in_products(work: Callable[[], object]) -> float:
-    """Return the share of the time that a profile finds in linear layers, their conversions
-    included."""
+def attention_operations(query: torch.Size, key: torch.Size, *_: object, **__: object) -> int:
+    """Return the operations of attention: two products, of every query with every key."""
+    batch, heads, queries, size = query
+    return 4 * batch * heads * queries * key[-2] * size
+
+
+def operations(work: Callable[[], object]) -> tuple[int, int]:
+    """Return how many operations linear layers and attention take."""
+    with FlopCounterMode(
+        display=False, custom_mapping={ATTENTION: attention_operations}
+    ) as counter:
+        work()
+    counts = counter.get_flop_counts()["Global"]
+    in_attention = counts.get(ATTENTION, 0)
+    return sum(counts.values()) - in_attention, in_attention
+
+
+def shares_of_time(work: Callable[[], object]) -> tuple[float, float]:
+    """Return the shares of the time that a profile finds in linear layers, their conversions
+    included, and in attention."""
     with profile(activities=[ProfilerActivity.CPU]) as profiled:
         work()
     events = profiled.key_averages()
     total = sum(event.self_cpu_time_total for event in events)
-    names = LINEAR | CONVERSIONS
-    return sum(event.self_cpu_time_total for event in events if event.key in names) / total
+
+    def share(names: set[str]) -> float:
+        return sum(event.self_cpu_time_total for event in events if event.key in names) / total
+
+    return share(LINEAR), share({"aten::_scaled_dot_product_flash_attention_for_cpu"})
 
 
 def distance(first: Sequence[Scores], second: Sequence[Scores]) -> float:
@@ -169,7 +197,7 @@ def main() -> None:
         print("peak, GFLOP/s: " + ", ".join(f"{way} {tops[way]:.0f}" for way in ways))
         print(
             f"{'task':<12}{'way':<10}{'seconds':>9}{'x':>7}{'GFLOP/s':>9}{'of peak':>9}"
-            f"{'in products':>13}{'apart':>10}{'same':>7}"
+            f"{'of bound':>10}{'linear':>8}{'attention':>11}{'apart':>10}{'same':>7}"
         )
     rows: list[Row] = []
     for name in options.tasks:
@@ -178,32 +206,38 @@ def main() -> None:
         for way, model in models.items():
             model.prepare(task)
             answers[way] = ask(model, prompts)
-        with FlopCounterMode(display=False) as counter:
-            ask(models["matrices"], prompts)
         seconds: dict[str, list[float]] = {way: [] for way in ways}
         for _ in range(options.rounds):
             for way, model in models.items():
                 seconds[way].append(processor_seconds(partial(ask, model, prompts)))
         first = statistics.median(seconds["matrices"])
+        # packed layers do the work of the others, and are not counted
+        in_layers, in_attention = operations(partial(ask, models["matrices"], prompts))
         for way, model in models.items():
             median = statistics.median(seconds[way])
-            rate = counter.get_total_flops() / median / 1e9
+            rate = (in_layers + in_attention) / median / 1e9
+            attention_peak = tops["bfloat16" if way == "bfloat16" else "matrices"]
+            bound = (in_layers / tops[way] + in_attention / attention_peak) / 1e9
+            linear_share, attention_share = shares_of_time(partial(ask, model, prompts))
             row = Row(
-                name,
-                way,
-                len(prompts),
-                median,
-                rate,
-                rate / tops[way],
-                share_in_products(partial(ask, model, prompts)),
-                distance(answers["matrices"], answers[way]),
+                task=name,
+                way=way,
+                prompts=len(prompts),
+                seconds=median,
+                gflops=rate,
+                of_peak=rate / tops[way],
+                of_bound=bound / median,
+                linear=linear_share,
+                attention=attention_share,
+                apart=distance(answers["matrices"], answers[way]),
+                same=same_choices(answers["matrices"], answers[way]),
             )
             rows.append(row)
             if not options.json:
-                same = same_choices(answers["matrices"], answers[way])
                 print(
                     f"{name:<12}{way:<10}{median:>9.2f}{first / median:>7.2f}{rate:>9.0f}"
-                    f"{row.share:>9.0%}{row.in_products:>13.0%}{row.apart:>10.1e}{same:>7.1%}",
+                    f"{row.of_peak:>9.0%}{row.of_bound:>10.0%}{row.linear:>8.0%}"
+                    f"{row.attention:>11.0%}{row.apart:>10.1e}{row.same:>7.1%}",
                     flush=True,
                 )
     if options.json:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -97,3 +98,33 @@ def test_the_family_of_a_processor(tmp_path: Path, text: str, family: int) -> No
 
 def test_no_list_of_processors(tmp_path: Path) -> None:
     assert amd_family(tmp_path / "absent") == 0
+
+
+FAULTS = """
+import resource, sys
+import numpy as np
+from seesay.processors import keep_freed_memory
+if sys.argv[1:]:
+    keep_freed_memory()
+def work():
+    blocks = [np.ones(20_000_000, np.uint8) for _ in range(3)]
+work()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(20):
+    work()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="needs GNU's C library")
+def test_freed_memory_is_used_again() -> None:
+    """The system counts the pages that it had to give anew."""
+
+    def faults(*arguments: str) -> int:
+        command = [sys.executable, "-c", FAULTS, *arguments]
+        return int(subprocess.run(command, capture_output=True, check=True).stdout)
+
+    # fewer than there are pages, where the system gives large ones
+    plainly = faults()
+    assert plainly > 1_000
+    assert faults("keep") < plainly / 10

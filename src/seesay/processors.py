@@ -1,15 +1,26 @@
-"""The processors that this process may use, and how threads wait for one another on them."""
+"""The processors and the memory that this process may use: how threads wait for one another, and
+what becomes of freed memory."""
 
 from __future__ import annotations
 
+import ctypes
 import math
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 _CGROUPS = Path("/sys/fs/cgroup")
 _OWN_CGROUP = Path("/proc/self/cgroup")
 _CPU_INFO = Path("/proc/cpuinfo")
+
+# as <malloc.h> numbers them
+_M_TRIM_THRESHOLD = -1
+_M_MMAP_THRESHOLD = -3
+LARGE_BLOCK = 64 * 2**20
+"""A block of so many bytes or more goes back to the system once it is freed."""
+KEPT_MEMORY = 512 * 2**20
+"""The most bytes that are kept, together."""
 
 WIDE_AMD_FAMILY = 26
 """AMD's first processors, Zen 5, that compute on vectors of 512 bits at full speed."""
@@ -46,6 +57,21 @@ def share_processors() -> None:
     # OpenMP knows what the process is bound to, and nothing of quotas
     if processors < (os.cpu_count() or 1):
         os.environ.setdefault("OMP_NUM_THREADS", str(processors))
+
+
+def keep_freed_memory() -> None:
+    """Let this process use freed memory again, instead of giving it back to the system.
+
+    Every layer of a network frees blocks of megabytes and asks for as many again, and the system
+    clears each page anew: a tenth of the time in which a small model answers. It takes GNU's C
+    library, whose `mallopt` sets both thresholds.
+    """
+    if sys.platform != "linux":
+        return
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(_M_MMAP_THRESHOLD, LARGE_BLOCK)
+        mallopt(_M_TRIM_THRESHOLD, KEPT_MEMORY)
 
 
 def amd_family(cpu_info: Path = _CPU_INFO) -> int:

@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from importlib import import_module
 
 from seesay.errors import UserError, first_line, require_packages
-from seesay.processors import share_processors
+from seesay.processors import keep_freed_memory, share_processors
 
 
 def require_models() -> None:
     """One sentence with the install line where PyTorch or transformers is missing."""
     share_processors()
+    keep_freed_memory()
     os.environ.setdefault("TQDM_DISABLE", "1")  # progress is shown by the command, not by libraries
     require_packages("A local model", "models", "torch", "transformers")
     import transformers

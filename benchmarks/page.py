@@ -122,7 +122,7 @@ BENCHMARKS = (
     ),
     Benchmark(
         "peak",
-        ("--prompts", "150"),
+        ("--prompts", "24", "--rounds", "2"),
         tuple(
             Figure(
                 f"{task}, SmolLM2 in float32, processor",

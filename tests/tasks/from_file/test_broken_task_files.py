@@ -53,6 +53,11 @@ BROKEN: dict[str, tuple[str | bytes, str]] = {
         edited("[MASK].", "[MASK] [MASK]."),
         "line 7, column 3: a template needs exactly one [MASK], and this has 2",
     ),
+    "no column in a template": (
+        edited("{a fruit}", "it") + "choice_templates: What colour? [MASK]\n",
+        "line 7, column 3: the template names no column, so that all 3 questions read the same: "
+        "write one in braces (fruit, color, n).",
+    ),
     "no such column in a template": (
         edited("{a fruit}", "{a friut}"),
         "line 7, column 3: there is no column 'a friut'",
@@ -351,6 +356,24 @@ def test_options_that_the_file_lists_are_its_author_s_word(tmp_path: Path) -> No
     place = "fruit.yaml, line 4, column 1: "
     assert f"{place}the options 'red' and 'Red' differ only in capitals or blanks." in hints
     assert load_task(str(path)).questions[0].options == ("red", "green", "yellow", "Red")
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        "options: [red, green, yellow]\npicture: '{fruit}.png'",
+        "options: [red, green, yellow]\nwords: {red: 'red like {a fruit}'}",
+        "options: {columns: [color, fruit]}",
+    ],
+)
+def test_a_template_without_a_column_is_one_where_questions_differ(
+    tmp_path: Path, declaration: str
+) -> None:
+    """By their pictures, by the words of options, or by the options."""
+    text = f"name: fruit\nrows: rows.csv\n{declaration}\ngold: color\ntemplates: It is [MASK].\n"
+    for fruit in ("lemon", "apple", "lime"):
+        (tmp_path / f"{fruit}.png").touch()
+    assert check(write(tmp_path, text)).errors == []
 
 
 def test_bad_rows_of_every_split_are_problems(tmp_path: Path) -> None:

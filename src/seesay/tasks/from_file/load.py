@@ -33,7 +33,7 @@ from seesay.questions import (
     Template,
     Training,
 )
-from seesay.tasks.from_file.questions import QuestionBuilder
+from seesay.tasks.from_file.questions import SHOWN, QuestionBuilder
 from seesay.tasks.from_file.sources import RowSources
 from seesay.tasks.template_files import build_templates, select_figures
 
@@ -246,6 +246,7 @@ class _Builder:
             return None
         self._check_labels(questions)
         self._check_answers(builder)
+        self._check_templates(questions, test.columns)
         self._check_texts(builder)
         self._check_metrics(builder)
         if self.file.nested_by and self.file.nested_by not in self.file.tag_sources:
@@ -453,6 +454,28 @@ class _Builder:
             if self.sources.data is not None:
                 raise UserError(f"{self.sources.data}: {message}.")
             self.declaration.add(message, place)
+
+    def _check_templates(self, questions: Questions, columns: Collection[str]) -> None:
+        """Report a template in which every question reads the same.
+
+        It names no column, in no word either, and neither options nor pictures tell them apart.
+        """
+        options = {question.options for question in questions}
+        if self.file.picture is not None or len(questions) == 1 or len(options) > 1:
+            return
+        for place in TEMPLATE_FIELDS:
+            for name, entry in getattr(self.file, place).items():
+                texts = [entry.plain_text, *entry.words.values(), *self.file.words.values()]
+                if any(references(text) for text in texts):
+                    continue
+                names = ", ".join(list(columns)[:SHOWN])
+                self.declaration.add(
+                    f"the template names no column, so that all {len(questions):,} questions read "
+                    f"the same: write one in braces ({names})",
+                    place,
+                    name,
+                    "text",
+                )
 
     def _check_texts(self, builder: QuestionBuilder) -> None:
         """Report words, neutral texts and options that no prompt may hold.

@@ -18,7 +18,7 @@ from seesay import api
 from seesay.cli import main
 from seesay.errors import UserError
 from seesay.progress import AtMost
-from seesay.questions import Prompt, Question, Scores, Task, Template
+from seesay.questions import Prompt, Question, Scores, Slice, Task, Template
 from seesay.runs import store
 from seesay.runs.ask import Settings
 from seesay.runs.ask import run as ask_whole
@@ -84,10 +84,16 @@ def test_a_large_difference_takes_few_questions(tmp_path: Path) -> None:
     assert settlement.asked == len(better.asked) == len(worse.asked) < 60
     assert settlement.prompts == 400
     sentence = str(settlement)
-    assert "knows 9 is ahead of knows 3 on all of its questions (" in sentence
+    assert "knows 9 is ahead of knows 3 on the task as a whole (" in sentence
     assert f"{settlement.difference:+.3f} by what was asked)" in sentence
-    assert f"on all of its questions (accuracy, difference {settlement.low:+.3f}" in sentence
+    assert f"on the task as a whole (accuracy, difference {settlement.low:+.3f}" in sentence
+    # `compare` says whether it would hold of others, and may not agree
+    assert "asked), which is about these questions and not about others of their kind. " in sentence
     assert f"Asked {settlement.asked} of 400 prompts" in sentence
+    sample = settlement.model_copy(update={"limit": 60})
+    assert "is ahead of knows 3 on the sample (limit 60) as a whole (accuracy, " in str(sample)
+    part = settlement.model_copy(update={"slice": Slice.parse("kind=animal")})
+    assert "is ahead of knows 3 on this part of the task as a whole (accuracy, " in str(part)
     turned = decide(worse, better, tmp_path)
     assert turned.verdict == "b"
     # who is named first has no part in it: the interval is that of the one ahead

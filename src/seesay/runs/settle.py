@@ -110,14 +110,14 @@ class Settlement(Document):
             "b": f"{self.b} is ahead of {self.a}",
             "alike": f"{self.a} and {self.b} differ by no more than {self.margin:g}",
         }
-        questions = "all of its questions"
+        whole = "the task" if self.slice is None else "this part of the task"
         if self.limit is not None:
-            questions = f"all questions of the sample (limit {self.limit:,})"
+            whole = f"the sample (limit {self.limit:,})"
         saved = self.prompts - self.asked
         text = (
-            f"{where}: {verdicts[self.verdict]} on {questions} ({self.metric}, difference "
+            f"{where}: {verdicts[self.verdict]} on {whole} as a whole ({self.metric}, difference "
             f"{low:+.3f} to {high:+.3f}, 95 % whenever one stops; {difference:+.3f} by what was "
-            f"asked). Asked "
+            "asked), which is about these questions and not about others of their kind. Asked "
             f"{self.asked:,} of {quantity(self.prompts, 'prompt')}, saved {saved:,} "
             f"({saved / self.prompts:.0%})."
         )

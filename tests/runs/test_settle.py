@@ -112,6 +112,26 @@ def test_models_that_answer_alike_are_alike_within_the_margin(tmp_path: Path) ->
     assert len(one.asked) == 400
 
 
+def test_what_is_noted_of_all_answers_is_noted_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    asked_task = task(40)
+    for name, answers in (("right", {}), ("mute", dict.fromkeys(range(0, 40, 4), "No idea."))):
+        rows = [
+            {"question": question.id, "answer": answers.get(number, question.best_label)}
+            for number, question in enumerate(asked_task.questions)
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    models = [f"answers:{tmp_path}/{name}.jsonl" for name in ("right", "mute")]
+    api.probe(models, asked_task, until_settled=True, output=tmp_path / "runs", resamples=100)
+    (note,) = [message for message in caplog.messages if "named no option" in message]
+    # more than one round was asked
+    assert int(note.split(" of ")[1].split()[0]) > 16
+    manifests = [store.read_manifest(path) for path in tmp_path.rglob(store.MANIFEST)]
+    kept = [text for manifest in manifests for text in manifest.notes if "replies" in text]
+    assert (len(manifests), kept) == (2, [note])
+
+
 def test_prompts_are_questions_in_one_template(tmp_path: Path) -> None:
     """Both models are asked the same ones, and most questions in some of their templates only."""
     templates = tuple(Template(name, f"{name} {{n}}? [MASK]") for name in ("Is it", "Maybe", "So"))

@@ -230,6 +230,34 @@ def test_new_takes_the_columns_that_are_named(
     assert sentence.endswith("are fruit, shape, hue.")
 
 
+def test_new_asks_about_the_other_of_two_columns_and_check_counts_what_is_worth_a_look(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "contra.csv").write_text(
+        "fruit,color\nlemon,yellow\nlemon,green\nlime,green\nplum,purple\n"
+    )
+    code, out = ran(capsys, "tasks", "new", "contra.csv", "-o", "contra.yaml")
+    assert (code, "Look at this first" in out) == (0, False)
+    code, out = ran(capsys, "tasks", "check", "contra.yaml")
+    assert code == 0
+    assert "hint: contra.yaml, line 7, column 1: the rows 2, 3 ask the same, with different" in out
+    assert "What is the color of a lemon?" in out
+    assert out.endswith("\nNothing is wrong; 1 hint above, worth a look.\n")
+
+
+def test_a_draft_without_a_text_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "numbers.csv").write_text("a,b,c\n1,2,3\n3,4,5\n")
+    code, out = ran(capsys, "tasks", "new", "numbers.csv", "-o", "numbers.yaml")
+    assert (code, out.count("Look at this first")) == (0, 2)
+    code, out = ran(capsys, "tasks", "check", "numbers.yaml")
+    assert (code, out.splitlines()[-1]) == (1, "1 problem.")
+    assert "there is no column 'a text with columns in braces'" in out
+    sentence = error_here(capsys, "probe", "baseline:uniform", "--task", "numbers.yaml")
+    assert "there is no column 'a text with columns in braces'" in sentence
+
+
 def test_check_goes_from_top_to_bottom_and_names_rows_that_ask_the_same(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

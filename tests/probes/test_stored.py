@@ -4,6 +4,7 @@ reported."""
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -275,7 +276,7 @@ def test_answers_that_contradict_one_another_are_refused(
     }
     for file, lines_of_file in contradictions.items():
         path = lines(tmp_path / f"{file}.jsonl", lines_of_file)
-        with pytest.raises(UserError, match=rf"contradict one another to \d questions \({name}"):
+        with pytest.raises(UserError, match=rf"contradict one another to 1 question \({name}"):
             scored(path, task, tmp_path)
     # two logs in one folder
     (tmp_path / "logs" / "a").mkdir(parents=True)
@@ -286,6 +287,20 @@ def test_answers_that_contradict_one_another_are_refused(
     log.write_text(log.read_text().replace("-2.0", "-3.0"))
     with pytest.raises(UserError, match="contradict one another to 30 questions"):
         scored(tmp_path / "logs", task, tmp_path)
+
+
+def test_a_question_counts_once_in_however_many_templates(task: Task, tmp_path: Path) -> None:
+    name, other = (question.id for question in task.questions[:2])
+    rows = [{"question": name, "answer": "red"}, {"question": name, "answer": "green"}]
+    sentence = rf"contradict one another to 1 question \({re.escape(name)}\): keep one answer"
+    with pytest.raises(UserError, match=sentence):
+        scored(lines(tmp_path / "two.jsonl", rows), task, tmp_path)
+    rows = [rows[0], {"question": other, "logp": {"mauve": -1.0}}]
+    run = scored(lines(tmp_path / "mauve.jsonl", rows), task, tmp_path)
+    assert any(
+        f"1 stored answers have other options than their question ({other})." in note
+        for note in run.manifest.notes
+    )
 
 
 def test_columns_that_contradict_one_another_are_reported(task: Task, tmp_path: Path) -> None:
@@ -310,6 +325,9 @@ def test_texts_that_name_no_option_are_counted(task: Task, tmp_path: Path) -> No
     run = scored(lines(tmp_path / "texts.jsonl", rows), task, tmp_path)
     assert headline(run) == 0.0
     assert any("60 of 60 replies named no option" in note for note in run.manifest.notes)
+    told = [{"id": q.id, "answer": q.best_label} for q in task.questions]
+    fine = scored(lines(tmp_path / "told.jsonl", told), task, tmp_path)
+    assert not any("replies" in note for note in fine.manifest.notes)
 
 
 def test_one_text_among_scores_gives_no_probabilities(

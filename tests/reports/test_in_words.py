@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.reports.made_up import run, task
+from tests.reports.made_up import COLORS, run, task
 
+from seesay.answers import NO_ANSWER, Scores
 from seesay.condition import How
 from seesay.quantities import listed
 from seesay.reports.formatting import finding
 from seesay.reports.groups import group_runs
 from seesay.reports.in_words import asked_figure, layers_in_words, results_in_words
 from seesay.reports.pages.runs import render
+from seesay.runs.answer_table import AnswerTable
 from seesay.runs.layers import LayerCurve, LayerFigure
 from seesay.runs.records import Comparison, Figure
 from seesay.runs.run import Run
@@ -106,11 +108,46 @@ def test_a_figure_that_is_grey_on_the_page_is_not_called_above_chance() -> None:
     assert words([close]) == "smollm2 is above chance on made-up."
     # another figure, which is like chance, makes them two
     other = replace(other, figures=tuple(replace_chance(other, 0.4)))
-    assert words([close, other]).startswith(
-        "smollm2 is not shown to differ from chance on made-up."
+    assert words([close, other]) == (
+        "smollm2 and other are not shown to differ from chance on made-up."
     )
     page = render([close, other])
     assert '<span class="like-chance" title="not shown to differ from chance">0.609</span>' in page
+
+
+def test_models_of_which_the_same_is_said_share_a_sentence() -> None:
+    models = [run(task(), name) for name in ("one", "two", "three")]
+    assert words(models) == "one, two and three are above chance on made-up."
+    size, color = pair("size"), pair("color")
+    other = run(task("size"), "other")
+    assert words(
+        [*size, *color, other],
+        beside(*size, 0.10, 0.001),
+        beside(other, size[1], 0.10, 0.001),
+        beside(*color, 0.10, 0.2),
+    ) == (
+        "Compared with baseline:majority, smollm2 is ahead on size and not shown to differ on "
+        "color. Compared with baseline:majority, other is ahead on size."
+    )
+
+
+def test_prompts_without_an_answer_are_counted_beside_the_verdict() -> None:
+    """The figure is about them, and says little of what the model knows."""
+    whole = run(task(count=120), "smollm2")
+    mute = Scores((NO_ANSWER,) * len(COLORS), (1,) * len(COLORS), (1,) * len(COLORS))
+    rows = list(whole.answers)
+
+    def without(count: int) -> Run:
+        answers = [replace(answer, scores=mute) for answer in rows[:count]]
+        return replace(whole, answers=AnswerTable.of([*answers, *rows[count:]]))
+
+    assert len(rows) == 240
+    assert words([without(2)]) == "smollm2 is above chance on made-up."
+    sentence = (
+        "smollm2 is above chance on made-up (200 of 240 prompts without an answer count as wrong)."
+    )
+    assert words([without(200)]) == sentence
+    assert sentence in render([without(200)])
 
 
 def replace_chance(run: Run, chance: float) -> list[Figure]:

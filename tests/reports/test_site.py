@@ -259,3 +259,11 @@ def test_tasks_of_one_title_are_told_apart_by_their_names(tmp_path: Path) -> Non
     for name in ("things", "verbs"):
         assert f'<a href="tasks/task-{name}.html"><bdi>{name}</bdi></a>' in page
         assert f'data-label="{name} accuracy"' in page
+
+
+def test_cells_say_on_a_phone_too_that_they_are_of_a_sample(tmp_path: Path) -> None:
+    """There the row of headers is cut off, and each cell has its own."""
+    whole = run(task("core-color"), "model")
+    sample = replace(whole, manifest=whole.manifest.model_copy(update={"limit": 60}))
+    page = write_site(tmp_path, [sample]).read_text(encoding="utf-8")
+    assert 'data-label="core-color accuracy · a sample (limit 60)"' in page

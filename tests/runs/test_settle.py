@@ -18,7 +18,7 @@ from seesay import api
 from seesay.cli import main
 from seesay.errors import UserError
 from seesay.progress import AtMost
-from seesay.questions import Prompt, Question, Scores, Task, Template
+from seesay.questions import Prompt, Question, Scores, Slice, Task, Template
 from seesay.runs import store
 from seesay.runs.ask import Settings
 from seesay.runs.ask import run as ask_whole
@@ -84,10 +84,16 @@ def test_a_large_difference_takes_few_questions(tmp_path: Path) -> None:
     assert settlement.asked == len(better.asked) == len(worse.asked) < 60
     assert settlement.prompts == 400
     sentence = str(settlement)
-    assert "knows 9 is ahead of knows 3 on all of its questions (" in sentence
+    assert "knows 9 is ahead of knows 3 on the task as a whole (" in sentence
     assert f"{settlement.difference:+.3f} by what was asked)" in sentence
-    assert f"on all of its questions (accuracy, difference {settlement.low:+.3f}" in sentence
+    assert f"on the task as a whole (accuracy, difference {settlement.low:+.3f}" in sentence
+    # `compare` says whether it would hold of others, and may not agree
+    assert "asked), which is about these questions and not about others of their kind. " in sentence
     assert f"Asked {settlement.asked} of 400 prompts" in sentence
+    sample = settlement.model_copy(update={"limit": 60})
+    assert "is ahead of knows 3 on the sample (limit 60) as a whole (accuracy, " in str(sample)
+    part = settlement.model_copy(update={"slice": Slice.parse("kind=animal")})
+    assert "is ahead of knows 3 on this part of the task as a whole (accuracy, " in str(part)
     turned = decide(worse, better, tmp_path)
     assert turned.verdict == "b"
     # who is named first has no part in it: the interval is that of the one ahead
@@ -104,6 +110,26 @@ def test_models_that_answer_alike_are_alike_within_the_margin(tmp_path: Path) ->
     assert (settlement.verdict, settlement.asked) == ("alike", 400)
     assert (settlement.low, settlement.high) == (0, 0)
     assert len(one.asked) == 400
+
+
+def test_what_is_noted_of_all_answers_is_noted_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    asked_task = task(40)
+    for name, answers in (("right", {}), ("mute", dict.fromkeys(range(0, 40, 4), "No idea."))):
+        rows = [
+            {"question": question.id, "answer": answers.get(number, question.best_label)}
+            for number, question in enumerate(asked_task.questions)
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    models = [f"answers:{tmp_path}/{name}.jsonl" for name in ("right", "mute")]
+    api.probe(models, asked_task, until_settled=True, output=tmp_path / "runs", resamples=100)
+    (note,) = [message for message in caplog.messages if "named no option" in message]
+    # more than one round was asked
+    assert int(note.split(" of ")[1].split()[0]) > 16
+    manifests = [store.read_manifest(path) for path in tmp_path.rglob(store.MANIFEST)]
+    kept = [text for manifest in manifests for text in manifest.notes if "replies" in text]
+    assert (len(manifests), kept) == (2, [note])
 
 
 def test_prompts_are_questions_in_one_template(tmp_path: Path) -> None:

@@ -98,10 +98,11 @@ def check(
         if examination.task is not None:
             _show_task(examination)
         errors = len(examination.errors)
-        if errors:
-            out.print(f"{quantity(errors, 'problem')}.")
-        else:
-            out.print("Nothing is wrong.")
+        hints = len(examination.problems) - errors
+        verdict = quantity(errors, "problem") if errors else "Nothing is wrong"
+        if hints:
+            verdict += f"; {quantity(hints, 'hint')} above, worth a look"
+        out.print(f"{verdict}.")
     if examination.errors:
         raise typer.Exit(1)
 

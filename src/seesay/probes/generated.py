@@ -163,10 +163,8 @@ def request_text(
 
 
 def note_misses(answered: Sequence[Scores]) -> list[str]:
-    """Return a note on how many replies named no option; none where there are no replies."""
+    """Return a note on how many replies named no option, or several; none where each named one."""
     outcomes = [reply for scores in answered for reply in scores.replies or ()]
-    if not outcomes:
-        return []
     kinds = Counter[str]()
     texts: dict[str, None] = {}
     several = 0
@@ -176,14 +174,19 @@ def note_misses(answered: Sequence[Scores]) -> list[str]:
         else:
             kinds[outcome] += 1
             texts[text] = None
-    details = ""
+    sentences = []
     if kinds:
         counts = [f"{count:,} {kind}" for kind, count in kinds.most_common()]
         examples = [repr(text[:60]) for text in list(texts)[:MISSES_SHOWN]]
-        details = f" ({', '.join(counts)}), such as {', '.join(examples)}"
-    return [
-        f"{kinds.total():,} of {len(outcomes):,} replies named no option{details}; "
-        "they count as wrong. "
-        f"{several:,} named several, which share the answer. "
-        "replies.jsonl holds all of them."
-    ]
+        sentences.append(
+            f"{kinds.total():,} of {len(outcomes):,} replies named no option "
+            f"({', '.join(counts)}), such as {', '.join(examples)}; they count as wrong."
+        )
+    if several:
+        sentences.append(
+            f"{several:,} of {len(outcomes):,} replies named several options, which share the "
+            "answer."
+        )
+    if not sentences:
+        return []
+    return [" ".join([*sentences, "replies.jsonl holds all of them."])]

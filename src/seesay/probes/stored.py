@@ -10,7 +10,7 @@ nobody can know which of them is meant.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -115,8 +115,9 @@ class StoredAnswers(Model):
         located = self._locate(task)
         self._by_prompt = {}
         missing: list[str] = []
-        misfits: list[str] = []
-        contradictions: list[str] = []
+        # a row or a question counts once, in however many templates
+        misfits: dict[int, str] = {}
+        contradictions: dict[str, None] = {}
         for template in task.templates:
             for question in task.questions:
                 prompt = template.ask(question)
@@ -124,20 +125,21 @@ class StoredAnswers(Model):
                 for row in located.get((question.id, template.name), []):
                     answer = _order_scores(row, question, prompt)
                     if answer is None:
-                        misfits.append(question.id)
+                        misfits[id(row)] = question.id
                     else:
                         answers.append(answer)
                 if not answers:
                     missing.append(question.id)
                 elif _contradict(answers, prompt):
-                    contradictions.append(question.id)
+                    contradictions[question.id] = None
                 # scores say more than texts that agree with them
                 with_scores = [answer for answer in answers if answer.logp is not None]
                 self._by_prompt[prompt.key] = next(iter(with_scores or answers), None)
         if contradictions:
+            noun = "question" if len(contradictions) == 1 else "questions"
             raise UserError(
                 f"'{self.name}' has answers that contradict one another to "
-                f"{_count_and_name('questions', contradictions)}: keep one answer to each; several "
+                f"{_count_and_name(noun, contradictions)}: keep one answer to each; several "
                 "samples are a list in one row."
             )
         # by identity: two equal rows are two answers, and either may be to no question
@@ -148,7 +150,7 @@ class StoredAnswers(Model):
         problems = {
             f"of {prompts:,} prompts have no stored answer and count as wrong": missing,
             f"of {stored:,} stored answers are to no question of '{task.name}'": unknown,
-            "stored answers have other options than their question": misfits,
+            "stored answers have other options than their question": misfits.values(),
             "rows cannot be read": list(map(str, self._bad_rows)),
         }
         for problem, subjects in problems.items():
@@ -204,7 +206,7 @@ class StoredAnswers(Model):
         return located
 
 
-def _count_and_name(problem: str, subjects: Sequence[str]) -> str:
+def _count_and_name(problem: str, subjects: Collection[str]) -> str:
     """Say how many rows or questions have a problem, with some of their names."""
     names = list(dict.fromkeys(subjects))
     examples = "; ".join(names[:SHOWN])

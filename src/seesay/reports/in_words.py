@@ -33,12 +33,15 @@ VERDICTS = (AHEAD, ABOVE, NEITHER, AT, BEHIND, BELOW)
 
 
 def results_in_words(groups: Sequence[TaskRuns], comparisons: Sequence[Comparison]) -> str:
-    """Return a sentence for each model that is no baseline, and for people, by the headline
+    """Return what is to be said of each model that is no baseline, and of people, by the headline
     metrics: on which tasks it is ahead of the baseline that it was compared with, or of chance
-    where there is none. Chance is tested as for the grey of figures, with the same correction."""
+    where there is none. Chance is tested as for the grey of figures, with the same correction.
+
+    Models of which the same is to be said share a sentence.
+    """
     from_chance = _verdicts_on_chance(groups)
     entries = [entry for group in groups for entry in group.entries]
-    sentences = []
+    labels_by_words: dict[tuple[str, str], list[str]] = {}
     for label, runs in group_by(entries, lambda entry: entry.label).items():
         if is_baseline(label):
             continue
@@ -46,16 +49,30 @@ def results_in_words(groups: Sequence[TaskRuns], comparisons: Sequence[Compariso
         for entry in runs:
             rival, verdict, contrary = _verdict(entry, comparisons, from_chance)
             if verdict:
-                tasks.setdefault((rival, verdict), []).append(entry.run.manifest.task + contrary)
+                words = f"{entry.run.manifest.task}{contrary}{_unanswered(entry.run)}"
+                tasks.setdefault((rival, verdict), []).append(words)
         for rival in dict.fromkeys(rival for rival, _ in tasks):
             parts = []
             for verdict in VERDICTS:
                 if (rival, verdict) in tasks:
                     parts.append(f"{verdict} {listed(tasks[rival, verdict])}")
-            against = f"Compared with {rival}, {label}" if rival else label
-            verb = "are" if runs[0].run.manifest.family == PEOPLE else "is"
-            sentences.append(f"{against} {verb} {listed(parts)}.")
+            against = f"Compared with {rival}, " if rival else ""
+            labels_by_words.setdefault((against, listed(parts)), []).append(label)
+    people = {entry.label for entry in entries if entry.run.manifest.family == PEOPLE}
+    sentences = []
+    for (against, words), labels in labels_by_words.items():
+        verb = "are" if len(labels) > 1 or labels[0] in people else "is"
+        sentences.append(f"{against}{listed(labels)} {verb} {words}.")
     return " ".join(sentences)
+
+
+def _unanswered(run: Run) -> str:
+    """Return in brackets how many prompts a run has no answer to, where it is one in a hundred: its
+    figure is about them, too."""
+    count = run.answers.unanswered
+    if 100 * count < len(run.answers) or not count:
+        return ""
+    return f" ({count:,} of {len(run.answers):,} prompts without an answer count as wrong)"
 
 
 def _verdicts_on_chance(groups: Sequence[TaskRuns]) -> dict[LabelledRun, str]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from seesay.answers import Answer, Scores
+from seesay.answers import NO_ANSWER, Answer, Scores
 from seesay.metrics.base import FloatArray, IntArray
 
 NO_SCORES = -1
@@ -330,6 +330,14 @@ class AnswerTable(Sequence[Answer]):
     def has_neutral(self) -> bool:
         """Whether any prompt without the object was asked."""
         return bool((self.neutral_places != NO_SCORES).any())
+
+    @property
+    def unanswered(self) -> int:
+        """How many rows have no answer, which counts as wrong."""
+        if not len(self):
+            return 0
+        best = np.maximum.reduceat(self.columns.logp.values, self.columns.logp.bounds[:-1])
+        return int((best[self.places] == NO_ANSWER).sum())
 
     def take(self, rows: Sequence[int]) -> AnswerTable:
         """Return some of the rows, in this order; the scores stay where they are."""

@@ -232,13 +232,15 @@ def answer_prompts(
     *,
     folder: Path | None = None,
     shard: Shard = WHOLE,
+    is_round: bool = False,
 ) -> PromptScores:
     """Ask prompts, or a share of them, and return their scores. Those in the journal are not asked
     again.
 
     Batches are planned over all prompts, answered or not, so that a resumed run computes the same
     batches and its digits equal those of a run that was never stopped. In `folder`, what the model
-    notes is kept in the manifest.
+    notes is kept in the manifest; what it notes of all answers is the caller's to keep
+    (`keep_notes`) where this is one round of several.
     """
     keys = list(by_key)
     prompts = list(by_key.values())
@@ -280,7 +282,8 @@ def answer_prompts(
         # a batch that fails half-way was paid for all the same
         spent.keep()
     spent.tell()
-    _keep_notes(model, answered.view(keys[i] for i in to_ask), folder)
+    if not is_round:
+        keep_notes(model, answered.view(keys[i] for i in to_ask), folder)
     return answered
 
 
@@ -378,7 +381,7 @@ class _Forecast:
         )
 
 
-def _keep_notes(
+def keep_notes(
     model: Model,
     scores: Sequence[Scores],
     folder: Path | None,

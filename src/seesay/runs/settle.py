@@ -40,6 +40,7 @@ from seesay.runs.ask import (
     assemble,
     describe,
     distinct_prompts,
+    keep_notes,
     prepare_task,
 )
 from seesay.runs.compare import same_question
@@ -110,14 +111,14 @@ class Settlement(Document):
             "b": f"{self.b} is ahead of {self.a}",
             "alike": f"{self.a} and {self.b} differ by no more than {self.margin:g}",
         }
-        questions = "all of its questions"
+        whole = "the task" if self.slice is None else "this part of the task"
         if self.limit is not None:
-            questions = f"all questions of the sample (limit {self.limit:,})"
+            whole = f"the sample (limit {self.limit:,})"
         saved = self.prompts - self.asked
         text = (
-            f"{where}: {verdicts[self.verdict]} on {questions} ({self.metric}, difference "
+            f"{where}: {verdicts[self.verdict]} on {whole} as a whole ({self.metric}, difference "
             f"{low:+.3f} to {high:+.3f}, 95 % whenever one stops; {difference:+.3f} by what was "
-            f"asked). Asked "
+            "asked), which is about these questions and not about others of their kind. Asked "
             f"{self.asked:,} of {quantity(self.prompts, 'prompt')}, saved {saved:,} "
             f"({saved / self.prompts:.0%})."
         )
@@ -145,12 +146,14 @@ class Gathering:
 
     @contextmanager
     def open(self) -> Iterator[None]:
-        """Hold the folder for this process while answers are gathered."""
+        """Hold the folder for this process while answers are gathered, and keep at the end what the
+        model notes of them."""
         with lock_folder(self.folder, hint="give this one its own --output"):
             # a folder of gathered answers is no run, finished or not
             store.mark_gathering(self.folder)
             store.stored_manifest(self.folder, self.manifest)
             yield
+            keep_notes(self.model, self.scores.view(self.scores.places), self.folder)
 
     def part(
         self, questions: Sequence[Question], templates: Sequence[Template] | None = None
@@ -176,7 +179,9 @@ class Gathering:
             if key not in self.scores
         }
         journal = Journal(self.folder / store.JOURNAL)
-        answered = answer_prompts(self.model, prompts, journal, folder=self.folder)
+        answered = answer_prompts(
+            self.model, prompts, journal, folder=self.folder, is_round=True
+        )
         for key, scores in zip(prompts, answered.view(prompts), strict=True):
             self.scores.add(key, scores)
         metric = metrics.get(self.task.metrics[0])

@@ -253,7 +253,9 @@ def test_rows_are_stacked_on_a_phone(browser: Browser, four: Path) -> None:
         .evaluate_all("cells => cells.map((cell) => getComputedStyle(cell, '::before').content)")
     )
     assert [label.strip('"') for label in labels][1:] == ["b-model", "c-model", "d-model"]
-    # sorting is still there
+    # sorting is still there, and no button of it is cut off
+    headers = opened.locator(".questions thead tr").last
+    assert headers.evaluate("row => row.scrollWidth - row.clientWidth") <= 0
     opened.get_by_role("button", name="Probability, d-model").click()
     shown = opened.locator("#question-table tbody tr td:last-child").all_text_contents()
     assert shown == sorted(shown)

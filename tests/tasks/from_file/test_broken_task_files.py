@@ -53,6 +53,11 @@ BROKEN: dict[str, tuple[str | bytes, str]] = {
         edited("[MASK].", "[MASK] [MASK]."),
         "line 7, column 3: a template needs exactly one [MASK], and this has 2",
     ),
+    "no column in a template": (
+        edited("{a fruit}", "it") + "choice_templates: What colour? [MASK]\n",
+        "line 7, column 3: the template names no column, so that all 3 questions read the same: "
+        "write one in braces (fruit, color, n).",
+    ),
     "no such column in a template": (
         edited("{a fruit}", "{a friut}"),
         "line 7, column 3: there is no column 'a friut'",
@@ -310,6 +315,65 @@ templates: The color of a {fruit} is [MASK].
         "fruit.yaml, line 6, column 1: 'a {fruit}' does not fit 'apple': write {a fruit}.",
     ]
     assert examination.task is not None
+
+
+@pytest.mark.parametrize("options", ["", "options: {answers: color}\n"])
+def test_answers_written_in_two_ways_are_refused_and_named(tmp_path: Path, options: str) -> None:
+    path = write(tmp_path, edited("options: [red, green, yellow]\n", options))
+    (tmp_path / "rows.csv").write_text(
+        "fruit,color\nlemon,Yellow\nlime,green\nbanana,yellow\nivy,dark green\nleaf,dark  green\n"
+    )
+    alike = "differ only in capitals or blanks, and each would be an option: write them alike, or "
+    listed = "list the options in the task file, if they are not the same."
+    assert [str(problem) for problem in check(path).errors] == [
+        f"fruit.yaml, line 4, column 1: the answers {labels} {alike}{listed}"
+        for labels in (
+            "'Yellow' (row 2) and 'yellow' (row 4)",
+            "'dark green' (row 5) and 'dark  green' (row 6)",
+        )
+    ]
+    with pytest.raises(UserError, match=r"'Yellow' \(row 2\) and 'yellow' \(row 4\) differ only"):
+        load_task(str(path))
+
+
+def test_answers_written_in_two_ways_in_other_rows_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, edited("options: [red, green, yellow]\n", ""))
+    (tmp_path / "train.csv").write_text("fruit,color\nkiwi,Green\n")
+    splits = path.read_text().replace("rows: rows.csv", "rows: {train: train.csv, test: rows.csv}")
+    path.write_text(splits)
+    with pytest.raises(UserError, match=r"'Green' \(row train/2\) and 'green' \(row 4\)"):
+        load_task(str(path))
+    path.write_text(edited("options: [red, green, yellow]\n", ""))
+    other = tmp_path / "other.csv"
+    other.write_text("fruit,color\nkiwi,Green\nlime,green\n")
+    with pytest.raises(UserError, match=r"other\.csv: the answers 'Green' \(row 2\) and 'green'"):
+        load_task(str(path), other)
+
+
+def test_options_that_the_file_lists_are_its_author_s_word(tmp_path: Path) -> None:
+    path = write(tmp_path, edited("[red, green, yellow]", "[red, green, yellow, Red]"))
+    hints = [str(problem) for problem in check(path).problems]
+    place = "fruit.yaml, line 4, column 1: "
+    assert f"{place}the options 'red' and 'Red' differ only in capitals or blanks." in hints
+    assert load_task(str(path)).questions[0].options == ("red", "green", "yellow", "Red")
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        "options: [red, green, yellow]\npicture: '{fruit}.png'",
+        "options: [red, green, yellow]\nwords: {red: 'red like {a fruit}'}",
+        "options: {columns: [color, fruit]}",
+    ],
+)
+def test_a_template_without_a_column_is_one_where_questions_differ(
+    tmp_path: Path, declaration: str
+) -> None:
+    """By their pictures, by the words of options, or by the options."""
+    text = f"name: fruit\nrows: rows.csv\n{declaration}\ngold: color\ntemplates: It is [MASK].\n"
+    for fruit in ("lemon", "apple", "lime"):
+        (tmp_path / f"{fruit}.png").touch()
+    assert check(write(tmp_path, text)).errors == []
 
 
 def test_bad_rows_of_every_split_are_problems(tmp_path: Path) -> None:

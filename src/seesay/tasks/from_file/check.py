@@ -13,8 +13,10 @@ from seesay.braces import references
 from seesay.data.task_files.reader import Declaration
 from seesay.data.task_files.texts import article, column_of
 from seesay.data.task_files.yaml_text import Problem, Steps
+from seesay.quantities import listed
 from seesay.questions import Task
 from seesay.tasks.from_file.load import Examination, examine
+from seesay.tasks.from_file.questions import alike
 from seesay.tasks.repetitions import describe_repetition, repeated_questions
 
 Hint = tuple[Steps, str]
@@ -71,6 +73,7 @@ def _rows_name(declaration: Declaration) -> str:
 def _hints(declaration: Declaration, task: Task) -> Iterator[Hint]:
     """Yield what is worth a look, with its place."""
     yield from _unused_options(task)
+    yield from _options_alike(task)
     yield from _wrong_articles(declaration, task)
     yield from _told_answers(task)
     yield from _uneven_options(task)
@@ -102,6 +105,18 @@ def _unused_options(task: Task) -> Iterator[Hint]:
         names = ", ".join(f"'{label}'" for label in unused[:5])
         more = ", …" if len(unused) > 5 else ""
         yield ("options",), f"no row has the answer {names}{more}"
+
+
+def _options_alike(task: Task) -> Iterator[Hint]:
+    """Yield a hint about options that are one word, written in several ways.
+
+    They may be meant so where a row or the file lists them; then chance counts each of them.
+    """
+    for options in dict.fromkeys(question.options for question in task.questions):
+        for labels in alike(options):
+            names = listed([f"'{label}'" for label in labels])
+            yield ("options",), f"the options {names} differ only in capitals or blanks"
+            return
 
 
 def _wrong_articles(declaration: Declaration, task: Task) -> Iterator[Hint]:

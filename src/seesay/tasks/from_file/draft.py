@@ -311,10 +311,8 @@ def _add_templates(
         )
     else:
         draft.doubts.append("no column looks like a question or a thing to ask about")
-        draft.add(
-            "templates",
-            _in_quotes(f"Write a text with columns in braces, and {SLOT} for the answer."),
-        )
+        # No column is called so: the file is refused until its author has written a text.
+        draft.add("templates", _in_quotes(f"{{a text with columns in braces}} {SLOT}."))
 
 
 def quote(text: str) -> str:
@@ -367,14 +365,15 @@ def _is_slice(table: Table, column: str) -> bool:
 def _short_names(table: Table, gold: str) -> str | None:
     """Return the only other column of short words that mostly differ, if there is one.
 
-    Such words are the things that are asked about.
+    Such words are the things that are asked about; they may recur where there is nothing else to
+    ask about.
 
     Two such columns would be a guess.
     """
     candidates = []
     for column in table.columns:
         names = [value for value in column_values(table, column) if _is_short_name(value)]
-        mostly_differ = len(set(names)) > 0.8 * len(names)
+        mostly_differ = len(set(names)) > 0.8 * len(names) or len(table.columns) == 2
         if column != gold and len(names) == len(table.rows) and mostly_differ:
             candidates.append(column)
     if len(candidates) == 1:

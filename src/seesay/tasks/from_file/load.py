@@ -33,7 +33,7 @@ from seesay.questions import (
     Template,
     Training,
 )
-from seesay.tasks.from_file.questions import QuestionBuilder
+from seesay.tasks.from_file.questions import SHOWN, QuestionBuilder
 from seesay.tasks.from_file.sources import RowSources
 from seesay.tasks.template_files import build_templates, select_figures
 
@@ -234,7 +234,7 @@ class _Builder:
                 other = self.sources.table(name)
                 if other is None:
                     return None
-                builder.see(other)
+                builder.see(other, prefix=f"{name}/")
         builder.see(test)
         # Questions first, checks of the whole after: a label is unknown only if no row has it.
         parts, self.bad_rows = self._divide(builder, test)
@@ -245,6 +245,8 @@ class _Builder:
             self.declaration.add(f"no row can be used{reason}", "rows")
             return None
         self._check_labels(questions)
+        self._check_answers(builder)
+        self._check_templates(questions, test.columns)
         self._check_texts(builder)
         self._check_metrics(builder)
         if self.file.nested_by and self.file.nested_by not in self.file.tag_sources:
@@ -440,6 +442,40 @@ class _Builder:
         """Report a label that no question has as an option."""
         if label not in labels:
             self.declaration.add(f"no question has the option '{label}'", *at)
+
+    def _check_answers(self, builder: QuestionBuilder) -> None:
+        """Report answers that seem to be one option, written in several ways.
+
+        Options that the file lists itself are its author's word.
+        """
+        place = "options" if "options" in self.file.model_fields_set else "gold"
+        for message in builder.twice_written():
+            # The task file is not at fault where the rows are a user's.
+            if self.sources.data is not None:
+                raise UserError(f"{self.sources.data}: {message}.")
+            self.declaration.add(message, place)
+
+    def _check_templates(self, questions: Questions, columns: Collection[str]) -> None:
+        """Report a template in which every question reads the same.
+
+        It names no column, in no word either, and neither options nor pictures tell them apart.
+        """
+        options = {question.options for question in questions}
+        if self.file.picture is not None or len(questions) == 1 or len(options) > 1:
+            return
+        for place in TEMPLATE_FIELDS:
+            for name, entry in getattr(self.file, place).items():
+                texts = [entry.plain_text, *entry.words.values(), *self.file.words.values()]
+                if any(references(text) for text in texts):
+                    continue
+                names = ", ".join(list(columns)[:SHOWN])
+                self.declaration.add(
+                    f"the template names no column, so that all {len(questions):,} questions read "
+                    f"the same: write one in braces ({names})",
+                    place,
+                    name,
+                    "text",
+                )
 
     def _check_texts(self, builder: QuestionBuilder) -> None:
         """Report words, neutral texts and options that no prompt may hold.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import string
+import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,8 @@ from seesay.data.task_files.texts import (
     source_getter,
 )
 from seesay.files import path_below
+from seesay.grouping import group_by
+from seesay.quantities import listed
 from seesay.questions import BadRow, Question
 from seesay.registry import did_you_mean
 
@@ -63,7 +66,7 @@ class QuestionBuilder:
         self.without_picture = 0
         gold = self.gold
         self._is_plain_label = gold.says == "label" and not gold.separator and not gold.share
-        self._answers: dict[str, dict[str, None]] = {}
+        self._answers: dict[str, dict[str, str]] = {}
         self._options_by_group: dict[str, Labels] = {}
         # A sentence may begin or end with its blank: what `cut` leaves there is empty.
         cuts = [rule for rule in file.rules if isinstance(rule, Cut)]
@@ -103,8 +106,9 @@ class QuestionBuilder:
             return "relaxed_accuracy"
         return "accuracy"
 
-    def see(self, table: Table) -> None:
-        """Collect the answers of a table, where these are the options.
+    def see(self, table: Table, prefix: str = "") -> None:
+        """Collect the answers of a table with the row that has each first, where these are the
+        options.
 
         It is called with the table of every split before the first question is built, so that all
         questions offer the same options.
@@ -120,13 +124,29 @@ class QuestionBuilder:
             answers = self._answers.setdefault(group, {})
             # Nearly every row of nearly every file: a million of them should not take long.
             if type(value) is str and not has_separator:
-                answers[value] = None
+                if value not in answers:
+                    answers[value] = f"{prefix}{row.place}"
             else:
                 # A row that has no labels is reported when its question is built.
                 with suppress(BadValueError):
-                    answers.update(dict.fromkeys(self._labels(value, column)))
+                    for label in self._labels(value, column):
+                        answers.setdefault(label, f"{prefix}{row.place}")
         for answers in self._answers.values():
             answers.pop("", None)
+
+    def twice_written(self) -> Iterator[str]:
+        """Yield what is wrong with answers that seem to be one word written in several ways.
+
+        Each would be an option of every question, and chance less than it is.
+        """
+        for answers in self._answers.values():
+            for labels in alike(answers):
+                places = [f"'{label}' (row {answers[label]})" for label in labels]
+                yield (
+                    f"the answers {listed(places)} differ only in capitals or blanks, and each "
+                    "would be an option: write them alike, or list the options in the task file, "
+                    "if they are not the same"
+                )
 
     def questions(
         self,
@@ -471,6 +491,18 @@ class QuestionBuilder:
         if not path.is_file():
             self._missing_pictures[name] = None
         return str(path)
+
+
+def alike(labels: Iterable[str]) -> list[list[str]]:
+    """Return the labels that seem to be one word written in several ways, those of a word together.
+
+    >>> alike(["red", "green", "Red", "dark  red", "dark red"])
+    [['red', 'Red'], ['dark  red', 'dark red']]
+    """
+    words = group_by(
+        labels, lambda label: " ".join(unicodedata.normalize("NFC", label).split()).casefold()
+    )
+    return [spellings for spellings in words.values() if len(spellings) > 1]
 
 
 def _is_filled(value: Any) -> bool:

@@ -118,7 +118,7 @@ def _label_counts(
     for table in tables:
         with pq.ParquetFile(table) as file:
             for batch in file.iter_batches(BATCH, columns=COUNTS.names[:-1], use_threads=False):
-                pairs = np.int64(0)
+                pairs = np.zeros(len(batch), dtype=np.int64)
                 for name in WORDS:
                     column = batch.column(name)
                     numbers = pc.index_in(column.dictionary, words).to_numpy()

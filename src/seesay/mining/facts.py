@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,7 +22,7 @@ from seesay.metrics.base import FloatArray
 from seesay.metrics.typical_labels import typical_size_labels, typical_space_labels
 from seesay.mining.choices import MIN_ANSWERS, MIN_RELATION, MIN_SEEN, LabelRule
 from seesay.mining.colors import color_facts
-from seesay.mining.observations import MAX_EXAMPLES, group_starts
+from seesay.mining.observations import MAX_EXAMPLES
 from seesay.mining.pair_counts import WORD_BITS, group_pairs
 from seesay.tasks.viphy.derived_sets import smaller_pairs
 
@@ -110,22 +109,16 @@ def pair_facts(
             SELECT pair, {", ".join(columns)}, examples FROM pairs
             UNION ALL
             SELECT {complement}, {", ".join(reversed(columns))}, examples FROM pairs
-        ) WHERE pair >= $first AND pair < $end
+        ) WHERE pair BETWEEN $first AND $last
     """
-    heads_query = f"""
-        SELECT pair >> {WORD_BITS} AS head, count(*)
-        FROM (SELECT pair FROM frequent UNION ALL SELECT {complement} FROM frequent)
-        GROUP BY head ORDER BY head
-    """
-    # Scenes with a first name: there are few, however many pairs.
-    heads, counts = connection.sql(heads_query).fetchnumpy().values()
-    starts = heads[group_starts(np.cumsum(counts) // BATCH)]
-    limits = np.append(starts, heads[-1:] + 1) << WORD_BITS
+    all_pairs = f"SELECT pair FROM frequent UNION ALL SELECT {complement} FROM frequent"
+    sorted_pairs = np.sort(connection.sql(all_pairs).fetchnumpy()["pair"])
     schema = knowledge.schema(fact_type)
     # Sorted a batch at a time, since what DuckDB sorts is in memory.
-    for first, end in pairwise(limits.tolist()):
-        some_pairs = connection.sql(query, params={"first": first, "end": end})
-        table = some_pairs.to_arrow_table().sort_by("pair")
+    for start in range(0, len(sorted_pairs), BATCH):
+        some_pairs = sorted_pairs[start : start + BATCH]
+        limits = {"first": int(some_pairs[0]), "last": int(some_pairs[-1])}
+        table = connection.sql(query, params=limits).to_arrow_table().sort_by("pair")
         observed = np.column_stack([table.column(name) for name in columns])
         shares = observed / observed.sum(axis=1, keepdims=True)
         is_typical = pair_table.typical(shares, strict=thresholds.strict) > 0

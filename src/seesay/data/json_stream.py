@@ -204,9 +204,11 @@ def _last_comma(text: bytes) -> tuple[int, bytes]:
     """Return where the last comma between entries of arrays is, 0 if there is none, and what has
     to precede the text after it, so that this is JSON too."""
     # A quote after a backslash, or a backslash after another one, is a character like others.
-    plain = text.replace(b"\\\\", b"..").replace(b'\\"', b"..")
+    plain = text
+    if b"\\" in text:
+        plain = text.replace(b"\\\\", b"..").replace(b'\\"', b"..")
     marks = _MARKS[np.frombuffer(plain, dtype=np.uint8)]
-    places = np.flatnonzero(marks)
+    places = np.flatnonzero(marks != 0)
     marks = marks[places]
     outside = np.cumsum(marks == _QUOTE, dtype=np.uint8) & 1 == 0
     depth = np.cumsum(np.where(outside & (np.abs(marks) == _OPEN), marks, 0), dtype=np.int32)

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from seesay.errors import UserError
-from seesay.metrics.base import IntArray
 from seesay.mining.observations import COUNTS, MAX_EXAMPLES, SMALLEST_ID, group_starts
 
 if TYPE_CHECKING:
@@ -31,9 +31,11 @@ BATCH = 1 << 16
 """Counts in memory."""
 SHARES = 17
 """Files into which counts are divided. By a prime number, whatever numbers are frequent."""
+WORDS = ["scene", "a", "b"]
+"""The columns of words, which make a pair."""
 WORD_BITS = 21
 """Bits of a name or a scene: three of them are one integer."""
-_PAIR = f"((scenes.new << {WORD_BITS} | firsts.new) << {WORD_BITS}) | seconds.new"
+_PAIR = f"((scenes.number << {WORD_BITS} | firsts.number) << {WORD_BITS}) | seconds.number"
 
 
 def group_pairs(
@@ -53,66 +55,65 @@ def group_pairs(
     `min_seen`: how often a pair must be seen in a scene.
     `min_relation`: how often each of its relations must be seen, to count at all.
     """
-    word_numbers: dict[str, int] = {}
+    words = _all_words(tables)
+    connection.register("words", pa.table({"number": range(len(words)), "word": words}))
+    names = ", ".join(columns)
+    connection.execute(
+        f"""
+        CREATE OR REPLACE TEMPORARY TABLE frequent
+        (pair BIGINT, {", ".join(f"{name} BIGINT" for name in columns)}, label INTEGER)
+        """
+    )
     # Sums of floating numbers take half the memory of DuckDB's sums of integers, which have 128
     # bits, and are exact below 2 ** 53.
     sums = [f"sum({name}::DOUBLE)::BIGINT AS {name}" for name in columns]
     frequent_sums = [f"if({name} < $min_relation, 0, {name}) AS {name}" for name in columns]
     query = f"""
-        INSERT INTO sums FROM (
+        INSERT INTO frequent
+        SELECT *, list_position([{names}], greatest({names})) - 1 FROM (
             SELECT pair, {", ".join(frequent_sums)}
             FROM (SELECT pair, {", ".join(sums)} FROM label_counts GROUP BY pair)
         ) WHERE {" + ".join(columns)} >= $min_seen
     """
     minima = {"min_seen": max(min_seen, 1), "min_relation": min_relation}
-    connection.execute(
-        f"""
-        CREATE OR REPLACE TEMPORARY TABLE sums
-        (pair BIGINT, {", ".join(f"{name} BIGINT" for name in columns)})
-        """
-    )
+    schema = pa.schema([("pair", pa.int64()), *((name, pa.int32()) for name in columns)])
     [(threads,)] = connection.sql("SELECT current_setting('threads')").fetchall()
-    with _divide(tables, columns, word_numbers, threads) as shares:
+    with _divide(tables, words, schema, threads) as shares:
         for share in shares:
             with pa.OSFile(str(share)) as file:
                 connection.register("label_counts", pa.ipc.open_stream(file))
                 connection.execute(query, minima)
-    words = sorted(word_numbers)
-    numbers = {"old": [word_numbers[word] for word in words], "new": range(len(words))}
-    connection.register("words", pa.table({**numbers, "word": words}))
-    names = ", ".join(columns)
-    mask = (1 << WORD_BITS) - 1
-    # What is to be sorted is as small as it can be: it need not fit into memory.
-    connection.execute(
-        f"""
-        CREATE OR REPLACE TEMPORARY TABLE frequent AS
-        SELECT
-            {_PAIR} AS pair, {names},
-            list_position([{names}], greatest({names})) - 1 AS label
-        FROM sums
-        JOIN words AS scenes ON scenes.old = pair >> {2 * WORD_BITS}
-        JOIN words AS firsts ON firsts.old = pair >> {WORD_BITS} & {mask}
-        JOIN words AS seconds ON seconds.old = pair & {mask};
-        DROP TABLE sums
-        """
-    )
     _find_examples(connection, tables)
     connection.execute(
         "CREATE OR REPLACE TEMPORARY VIEW pairs AS FROM frequent JOIN examples USING (pair)"
     )
-    return pa.array(words, pa.string())
+    return words
+
+
+def _all_words(tables: Sequence[Path]) -> pa.Array:
+    """Return the names and scenes of all tables in alphabetical order."""
+    words: set[str] = set()
+    for table in tables:
+        for column in pq.read_table(table, columns=WORDS, use_threads=False).columns:
+            for chunk in column.chunks:
+                words.update(chunk.dictionary.to_pylist())
+    if len(words) > 1 << WORD_BITS:
+        raise UserError(
+            f"The pictures have more than {1 << WORD_BITS:,} names and kinds of scenes, which "
+            "cannot be counted together: mine fewer pictures at a time."
+        )
+    return pa.array(sorted(words), pa.string())
 
 
 @contextmanager
 def _divide(
-    tables: Sequence[Path], columns: Sequence[str], word_numbers: dict[str, int], threads: int
+    tables: Sequence[Path], words: pa.Array, schema: pa.Schema, threads: int
 ) -> Iterator[list[Path]]:
     """Write how often each label was counted to a few files, all of a pair to one of them; yield
     the files."""
     folder = tables[0].parent / "shares"
     folder.mkdir(exist_ok=True)
     paths = [folder / f"{number}.arrow" for number in range(SHARES)]
-    schema = pa.schema([("pair", pa.int64()), *((name, pa.int32()) for name in columns)])
     try:
         with ExitStack() as files:
             opened = [files.enter_context(path.open("wb")) for path in paths]
@@ -120,14 +121,17 @@ def _divide(
             lock = Lock()
 
             def divide(table: Path) -> None:
-                for batch in _read(table):
+                for counts in _label_counts(table, words, schema):
+                    share = counts.column("pair").to_numpy() % SHARES
+                    sorted_counts = counts.take(
+                        pa.array(np.argsort(share.astype(np.uint8), kind="stable"))
+                    )
+                    ends = np.bincount(share, minlength=SHARES).cumsum()
+                    start = 0
                     with lock:
-                        numbers = _number_words(batch, word_numbers)
-                    counts, lengths = _sort_by_share(_count_labels(batch, numbers, schema))
-                    starts = np.cumsum(lengths) - lengths
-                    with lock:
-                        for writer, start, length in zip(writers, starts, lengths, strict=True):
-                            writer.write_batch(counts.slice(start, length))
+                        for writer, end in zip(writers, ends, strict=True):
+                            writer.write_batch(sorted_counts.slice(start, end - start))
+                            start = end
 
             pool = files.enter_context(ThreadPoolExecutor(threads))
             for _ in pool.map(divide, tables):
@@ -137,53 +141,22 @@ def _divide(
         shutil.rmtree(folder)
 
 
-def _read(table: Path) -> Iterator[pa.RecordBatch]:
-    """Yield the counts of a table without their examples."""
-    with pq.ParquetFile(table) as file:
-        yield from file.iter_batches(BATCH, columns=COUNTS.names[:-1], use_threads=False)
-
-
-def _number_words(batch: pa.RecordBatch, word_numbers: dict[str, int]) -> list[IntArray]:
-    """Return the numbers of the words of `scene`, `a` and `b`; new words get new numbers."""
-    numbers: list[IntArray] = []
-    for name in ("scene", "a", "b"):
-        words = batch.column(name).dictionary.to_pylist()
-        known = [word_numbers.setdefault(word, len(word_numbers)) for word in words]
-        numbers.append(np.array(known, dtype=np.int64))
-    if len(word_numbers) > 1 << WORD_BITS:
-        raise UserError(
-            f"The pictures have more than {1 << WORD_BITS:,} names and kinds of scenes, which "
-            "cannot be counted together: mine fewer pictures at a time."
-        )
-    return numbers
-
-
-def _count_labels(
-    batch: pa.RecordBatch, numbers: Sequence[IntArray], schema: pa.Schema
-) -> pa.RecordBatch:
-    """Return how often each label was counted for each pair of a batch.
-
-    `numbers`: those of the words of its `scene`, `a` and `b`, which are one integer together.
-    """
-    scene, a, b = (
-        of_words[column.indices.to_numpy()]
-        for of_words, column in zip(numbers, batch.columns[:3], strict=True)
-    )
-    pairs = (scene << WORD_BITS | a) << WORD_BITS | b
-    label = batch.column("label").to_numpy()
-    count = batch.column("count").to_numpy()
-    # A part has the labels of a pair one after another.
-    starts = group_starts(pairs)
+def _label_counts(table: Path, words: pa.Array, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Yield how often each label was counted for each pair, a batch of a table at a time."""
     labels = range(len(schema) - 1)
-    sums = [np.add.reduceat(np.where(label == i, count, 0), starts) for i in labels]
-    return pa.record_batch([pairs[starts], *sums], schema=schema)
-
-
-def _sort_by_share(counts: pa.RecordBatch) -> tuple[pa.RecordBatch, IntArray]:
-    """Return the counts in the order of their shares, and how many each share has."""
-    share = counts.column("pair").to_numpy() % SHARES
-    order = np.argsort(share.astype(np.uint8), kind="stable")
-    return counts.take(pa.array(order)), np.bincount(share, minlength=SHARES)
+    with pq.ParquetFile(table) as file:
+        for batch in file.iter_batches(BATCH, columns=COUNTS.names[:-1], use_threads=False):
+            pairs = np.zeros(len(batch), dtype=np.int64)
+            for name in WORDS:
+                column = batch.column(name)
+                numbers = pc.index_in(column.dictionary, words).to_numpy()
+                pairs = pairs << WORD_BITS | numbers[column.indices.to_numpy()]
+            label = batch.column("label").to_numpy()
+            count = batch.column("count").to_numpy()
+            # A part has the labels of a pair one after another.
+            starts = group_starts(pairs)
+            sums = [np.add.reduceat(np.where(label == i, count, 0), starts) for i in labels]
+            yield pa.record_batch([pairs[starts], *sums], schema=schema)
 
 
 def _find_examples(connection: DuckDBPyConnection, tables: Sequence[Path]) -> None:

@@ -81,6 +81,8 @@ def _load(
     """Add one file's entries."""
     try:
         for number, (part, entry_id, data) in join.add_file(path, _prepare, spread):
+            if part == "images" and entry_id is not None and join.add_picture(entry_id, data):
+                continue
             where = f"{path.name}, {part}, entry {number}"
             if entry_id is None:
                 yield BadAnnotation(where, "the entry has no id")
@@ -88,12 +90,11 @@ def _load(
                 yield BadAnnotation(where, CROWD)
             elif part == "categories":
                 _add_category(entry_id, data, where, categories)
-            elif not join.add_picture(entry_id, data):
-                # The file of captions lists the pictures of the file of instances again.
-                if is_first:
-                    yield BadAnnotation(f"{where}, picture {entry_id}", DUPLICATE)
-                else:
-                    _refuse_other_picture(entry_id, data, where, join)
+            # The file of captions lists the pictures of the file of instances again.
+            elif is_first:
+                yield BadAnnotation(f"{where}, picture {entry_id}", DUPLICATE)
+            else:
+                _refuse_other_picture(entry_id, data, where, join)
     except BrokenFileError as error:
         yield BadAnnotation(path.name, BROKEN, str(error))
 

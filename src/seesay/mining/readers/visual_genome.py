@@ -92,12 +92,14 @@ def _load(
         return
     try:
         for number, (picture_id, part, data) in join.add_file(path, prepare, spread):
+            if picture_id is not None and data is not None and join.add_picture(picture_id, data):
+                continue
             where = f"{path.name}, entry {number}"
             if picture_id is None:
                 yield BadAnnotation(where, "the entry has no image id")
             elif data is None:
                 yield BadAnnotation(where, f"the entry has no list of {part}")
-            elif not join.add_picture(picture_id, data):
+            else:
                 yield BadAnnotation(f"{where}, picture {picture_id}", DUPLICATE)
     except BrokenFileError as error:
         yield BadAnnotation(path.name, BROKEN, str(error))

@@ -144,7 +144,8 @@ def shares_of_time(work: Callable[[], object]) -> tuple[float, float]:
     total = sum(event.self_cpu_time_total for event in events)
 
     def share(names: set[str]) -> float:
-        return sum(event.self_cpu_time_total for event in events if event.key in names) / total
+        inside = sum(event.self_cpu_time_total for event in events if event.key in names)
+        return float(inside / total)
 
     return share(LINEAR), share({"aten::_scaled_dot_product_flash_attention_for_cpu"})
 
@@ -164,12 +165,12 @@ def same_choices(first: Sequence[Scores], second: Sequence[Scores]) -> float:
 def load(name: str, *, way: str) -> Model:
     """Load a model whose layers multiply in one of the ways."""
     is_faster = packed.is_faster_packed
-    packed.is_faster_packed = lambda: way == "packed"  # type: ignore[assignment]
+    packed.is_faster_packed = lambda: way == "packed"
     try:
         options = ModelOptions(dtype="bfloat16") if way == "bfloat16" else ModelOptions()
         return load_model(name, options)
     finally:
-        packed.is_faster_packed = is_faster  # type: ignore[assignment]
+        packed.is_faster_packed = is_faster
 
 
 def main() -> None:

@@ -296,6 +296,8 @@ def load_task(
     data: str | Path | None = None,
 ) -> Task:
     """The task of this name; `data` is a file or folder to read in place of the data folder's."""
+    if not isinstance(name, str):
+        raise UserError(f"{name!r} is no name of a task, which is a text.")
     return load_named_task(name, None if data is None else Path(data))
 
 
@@ -729,15 +731,27 @@ def _list_models(
     models: str | Model | Sequence[str | Model],
 ) -> list[str | Model]:
     """The models, each once; names are validated before the first model is loaded."""
-    if isinstance(models, str | Model):
-        listed: list[str | Model] = [models]
-    else:
-        # a model that is named twice is asked once
-        listed = list(dict.fromkeys(models))
+    # a model that is named twice is asked once
+    listed: list[str | Model] = list(dict.fromkeys(_as_list(models, Model, "model")))
     if not listed:
         raise UserError("No model was named: `seesay models` lists some.")
     validate_names(request, [model for model in listed if isinstance(model, str)])
     return listed
+
+
+def _as_list(given: Any, kind: type, noun: str) -> list[Any]:
+    """Return one model or task, or several, as a list; refuse what is neither a name nor one."""
+    is_list = isinstance(given, Iterable) and not isinstance(given, (str, type, kind))
+    items = list(given) if is_list else [given]
+    for item in items:
+        if isinstance(item, (str, kind)):
+            continue
+        if isinstance(item, type):
+            raise UserError(f"{item.__name__} is a class: give an object of it.")
+        raise UserError(
+            f"{item!r} is no {noun}: give its name, a seesay {kind.__name__}, or a list."
+        )
+    return items
 
 
 def _list_checkpoints(
@@ -764,10 +778,8 @@ def _load_tasks(
     if tasks is None:
         # the published probes, whose figures stand beside ours, are those of ViPhy
         names: list[str | Task] = ["viphy" if request.how.trains else "core"]
-    elif isinstance(tasks, str | Task):
-        names = [tasks]
     else:
-        names = list(tasks)
+        names = _as_list(tasks, Task, "task")
     if not names:
         raise UserError("No task was named: `seesay tasks` lists them.")
     try:

@@ -230,9 +230,9 @@ def test_what_python_would_stumble_over_is_one_sentence(tmp_path: Path) -> None:
     for sentence, models in mistakes.items():
         with pytest.raises(UserError, match=f"^{re.escape(sentence)}$"):
             seesay.probe(models, "core-color", output=tmp_path)
-    with pytest.raises(UserError, match="^3 is no task: give its name, a seesay Task, or a list"):
+    with pytest.raises(UserError, match=r"^3 is no task: give its name, a seesay Task, or a list"):
         seesay.probe("mock", cast("Any", 3), output=tmp_path)
-    with pytest.raises(UserError, match="^3 is no name of a task"):
+    with pytest.raises(UserError, match=r"^3 is no name of a task"):
         seesay.load_task(cast("Any", 3))
     for answers in ([1], [], None, [Scores((0.0,), (1,), (1,))] * 2):
         with pytest.raises(UserError, match=r"^'careless' answered 12 prompts with .*: `answer` ret"):

@@ -207,6 +207,21 @@ def test_progress_is_shown_where_someone_looks(
     assert "baseline:uniform · core-color" in capsys.readouterr().err
 
 
+def test_damaged_curves_are_left_out_with_a_sentence(
+    results: seesay.Results, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "layers.json").write_text('[{"figures": 3}]')
+    (tmp_path / "learning-curve.json").write_text("[{]")
+    again = seesay.probe("mock", "core-color", limit=8, resamples=100, output=tmp_path)
+    caplog.clear()
+    for shown in (seesay.api.results(tmp_path), again.with_folder(tmp_path)):
+        assert [run.manifest.model for run in shown.runs] == ["mock"]
+        assert (shown.layer_curves, shown.learning_points) == ((), ())
+    assert [message.split(" is ")[0] for message in caplog.messages] == [
+        f"Left out: {tmp_path}/{name}" for name in ("layers.json", "learning-curve.json") * 2
+    ]
+
+
 class Careless(Model):
     """A model of somebody who has not read what `answer` returns."""
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Paths = str | Path | Iterable[str | Path]
+Curve = TypeVar("Curve")
 
 
 @dataclass(frozen=True)
@@ -239,8 +240,8 @@ class Results:
         return replace(
             self,
             runs=(*self.runs, *other_runs(folder, self.runs)),
-            layer_curves=tuple(read_curves(folder)),
-            learning_points=tuple(read_points(folder)),
+            layer_curves=_kept_in([folder], read_curves),
+            learning_points=_kept_in([folder], read_points),
         )
 
     def save_site(
@@ -685,9 +686,21 @@ def results(
     folder_runs = find_runs(paths) if paths else []
     return Results(
         (*folder_runs, *read_logs(logs, keys)),
-        layer_curves=tuple(curve for path in paths for curve in read_curves(path)),
-        learning_points=tuple(point for path in paths for point in read_points(path)),
+        layer_curves=_kept_in(paths, read_curves),
+        learning_points=_kept_in(paths, read_points),
     )
+
+
+def _kept_in(folders: Sequence[Path], read: Callable[[Path], list[Curve]]) -> tuple[Curve, ...]:
+    """Return the curves that are kept in folders; a damaged file is left out with a sentence, as a
+    damaged run is."""
+    curves: list[Curve] = []
+    for folder in folders:
+        try:
+            curves += read(folder)
+        except UserError as error:
+            log.warning("Left out: %s", error)
+    return tuple(curves)
 
 
 @errors_in_callers_words()

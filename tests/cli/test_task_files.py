@@ -320,3 +320,9 @@ def test_a_question_that_names_its_answer_is_refused_or_pointed_out(
     (problem,) = json.loads(capsys.readouterr().out)["problems"]
     assert problem["hint"]
     assert "'{color}' is the right answer of every row: the question tells it" in problem["text"]
+
+
+def test_the_page_of_items_is_no_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`tasks lite -o` makes one."""
+    sentence = error_here(capsys, "tasks", "items", "core-color", "runs", "-o", "items")
+    assert sentence == "'items' is not the name of a page: let it end in .html."

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -13,7 +15,9 @@ import pytest
 import seesay
 from seesay.data.colors import COLORS
 from seesay.errors import UserError
+from seesay.models import Model
 from seesay.plugins import instruments
+from seesay.questions import Prompt, Scores
 from seesay.reports.answer_rows import AnswerRow
 from seesay.reports.formats import COLUMNS
 from seesay.runs.ask import Settings, run
@@ -150,6 +154,8 @@ def test_a_failing_model_does_not_stop_the_others(tmp_path: Path) -> None:
         seesay.probe("mock", [], output=tmp_path)
     with pytest.raises(UserError, match="is 'abc': give a whole number"):
         seesay.probe("mock", "core-color", limit=cast("Any", "abc"), output=tmp_path)
+    with pytest.raises(UserError, match="is True: give a whole number"):
+        seesay.probe("mock", "core-color", limit=True, output=tmp_path)
     with pytest.raises(UserError, match=r"There is no option 'limits' \(did you mean 'limit'"):
         seesay.probe("mock", "core-color", limits=5, output=tmp_path)
     with pytest.raises(UserError, match=r"call seesay\.api\.learning_curves"):
@@ -199,3 +205,50 @@ def test_progress_is_shown_where_someone_looks(
     monkeypatch.setenv("FORCE_COLOR", "1")
     seesay.probe("baseline:uniform", "core-color", **arguments)
     assert "baseline:uniform · core-color" in capsys.readouterr().err
+
+
+def test_damaged_curves_are_left_out_with_a_sentence(
+    results: seesay.Results, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "layers.json").write_text('[{"figures": 3}]')
+    (tmp_path / "learning-curve.json").write_text("[{]")
+    again = seesay.probe("mock", "core-color", limit=8, resamples=100, output=tmp_path)
+    caplog.clear()
+    for shown in (seesay.api.results(tmp_path), again.with_folder(tmp_path)):
+        assert [run.manifest.model for run in shown.runs] == ["mock"]
+        assert (shown.layer_curves, shown.learning_points) == ((), ())
+    assert [message.split(" is ")[0] for message in caplog.messages] == [
+        f"Left out: {tmp_path}/{name}" for name in ("layers.json", "learning-curve.json") * 2
+    ]
+
+
+class Careless(Model):
+    """A model of somebody who has not read what `answer` returns."""
+
+    name = "careless"
+    family = "custom"
+    fingerprint = "0"
+
+    def __init__(self, answers: Any) -> None:
+        self._answers = answers
+
+    def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
+        return cast("list[Scores]", self._answers)
+
+
+def test_what_python_would_stumble_over_is_one_sentence(tmp_path: Path) -> None:
+    mistakes: dict[str, Any] = {
+        "Model is a class: give an object of it.": Model,
+        "None is no model: give its name, a seesay Model, or a list.": None,
+        "3 is no model: give its name, a seesay Model, or a list.": ["mock", 3],
+    }
+    for sentence, models in mistakes.items():
+        with pytest.raises(UserError, match=f"^{re.escape(sentence)}$"):
+            seesay.probe(models, "core-color", output=tmp_path)
+    with pytest.raises(UserError, match=r"^3 is no task: give its name, a seesay Task, or a list"):
+        seesay.probe("mock", cast("Any", 3), output=tmp_path)
+    with pytest.raises(UserError, match=r"^3 is no name of a task"):
+        seesay.load_task(cast("Any", 3))
+    for answers in ([1], [], None, [Scores((0.0,), (1,), (1,))] * 2):
+        with pytest.raises(UserError, match=r"^'careless' answered 12 prompts with .*: `answer` ret"):
+            seesay.probe(Careless(answers), "core-color", limit=1, output=tmp_path)

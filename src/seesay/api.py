@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Paths = str | Path | Iterable[str | Path]
+Curve = TypeVar("Curve")
 
 
 @dataclass(frozen=True)
@@ -239,8 +240,8 @@ class Results:
         return replace(
             self,
             runs=(*self.runs, *other_runs(folder, self.runs)),
-            layer_curves=tuple(read_curves(folder)),
-            learning_points=tuple(read_points(folder)),
+            layer_curves=_kept_in([folder], read_curves),
+            learning_points=_kept_in([folder], read_points),
         )
 
     def save_site(
@@ -296,6 +297,8 @@ def load_task(
     data: str | Path | None = None,
 ) -> Task:
     """The task of this name; `data` is a file or folder to read in place of the data folder's."""
+    if not isinstance(name, str):
+        raise UserError(f"{name!r} is no name of a task, which is a text.")
     return load_named_task(name, None if data is None else Path(data))
 
 
@@ -683,9 +686,21 @@ def results(
     folder_runs = find_runs(paths) if paths else []
     return Results(
         (*folder_runs, *read_logs(logs, keys)),
-        layer_curves=tuple(curve for path in paths for curve in read_curves(path)),
-        learning_points=tuple(point for path in paths for point in read_points(path)),
+        layer_curves=_kept_in(paths, read_curves),
+        learning_points=_kept_in(paths, read_points),
     )
+
+
+def _kept_in(folders: Sequence[Path], read: Callable[[Path], list[Curve]]) -> tuple[Curve, ...]:
+    """Return the curves that are kept in folders; a damaged file is left out with a sentence, as a
+    damaged run is."""
+    curves: list[Curve] = []
+    for folder in folders:
+        try:
+            curves += read(folder)
+        except UserError as error:
+            log.warning("Left out: %s", error)
+    return tuple(curves)
 
 
 @errors_in_callers_words()
@@ -729,15 +744,27 @@ def _list_models(
     models: str | Model | Sequence[str | Model],
 ) -> list[str | Model]:
     """The models, each once; names are validated before the first model is loaded."""
-    if isinstance(models, str | Model):
-        listed: list[str | Model] = [models]
-    else:
-        # a model that is named twice is asked once
-        listed = list(dict.fromkeys(models))
+    # a model that is named twice is asked once
+    listed: list[str | Model] = list(dict.fromkeys(_as_list(models, Model, "model")))
     if not listed:
         raise UserError("No model was named: `seesay models` lists some.")
     validate_names(request, [model for model in listed if isinstance(model, str)])
     return listed
+
+
+def _as_list(given: Any, kind: type, noun: str) -> list[Any]:
+    """Return one model or task, or several, as a list; refuse what is neither a name nor one."""
+    is_list = isinstance(given, Iterable) and not isinstance(given, (str, type, kind))
+    items = list(given) if is_list else [given]
+    for item in items:
+        if isinstance(item, (str, kind)):
+            continue
+        if isinstance(item, type):
+            raise UserError(f"{item.__name__} is a class: give an object of it.")
+        raise UserError(
+            f"{item!r} is no {noun}: give its name, a seesay {kind.__name__}, or a list."
+        )
+    return items
 
 
 def _list_checkpoints(
@@ -764,10 +791,8 @@ def _load_tasks(
     if tasks is None:
         # the published probes, whose figures stand beside ours, are those of ViPhy
         names: list[str | Task] = ["viphy" if request.how.trains else "core"]
-    elif isinstance(tasks, str | Task):
-        names = [tasks]
     else:
-        names = list(tasks)
+        names = _as_list(tasks, Task, "task")
     if not names:
         raise UserError("No task was named: `seesay tasks` lists them.")
     try:

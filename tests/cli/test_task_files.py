@@ -230,6 +230,17 @@ def test_new_takes_the_columns_that_are_named(
     assert sentence.endswith("are fruit, shape, hue.")
 
 
+def test_rows_that_ask_the_same_are_named_in_their_order(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = "coal,black\ncoal,black\nlemon,yellow\nlemon,green\nleaf,green\n"
+    (folder / "fruit.csv").write_text(f"fruit,color\n{rows}")
+    (folder / "fruit.yaml").write_text(FILE.replace("tags: [kind]\n", ""))
+    _, out = ran(capsys, "tasks", "check", "fruit.yaml")
+    hints = [line.split("the rows ")[1] for line in out.splitlines() if "the rows" in line]
+    assert [hint.split(" ask")[0] for hint in hints] == ["2, 3", "4, 5"]
+
+
 def test_new_asks_about_the_other_of_two_columns_and_check_counts_what_is_worth_a_look(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -309,3 +320,9 @@ def test_a_question_that_names_its_answer_is_refused_or_pointed_out(
     (problem,) = json.loads(capsys.readouterr().out)["problems"]
     assert problem["hint"]
     assert "'{color}' is the right answer of every row: the question tells it" in problem["text"]
+
+
+def test_the_page_of_items_is_no_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`tasks lite -o` makes one."""
+    sentence = error_here(capsys, "tasks", "items", "core-color", "runs", "-o", "items")
+    assert sentence == "'items' is not the name of a page: let it end in .html."

@@ -206,3 +206,13 @@ def test_too_few_objects_are_marked_in_every_format() -> None:
     for row in csv.DictReader(io.StringIO(as_text("csv", few, []))):
         assert (row["objects"], row["too_few"]) == ("3", "True")
     assert all(row["too_few"] for row in json.loads(as_text("json", few, [])))
+
+
+@pytest.mark.parametrize("format", ["markdown", "latex"])
+def test_a_range_of_questions_says_what_it_is(format: str) -> None:
+    whole, part = run(task(count=9), "whole"), run(task(count=5), "part")
+    sentence = "A range of n: the fewest and the most questions that one of them was asked"
+    text = as_text(format, [whole, part], [])
+    assert "5--9" in text.replace("–", "--")
+    assert sentence in text
+    assert sentence not in as_text(format, [whole], [])

@@ -208,6 +208,21 @@ def test_runs_that_cannot_be_read_are_left_out_with_a_sentence_each(
         store.find_runs([done[1].folder])
 
 
+def test_a_run_without_its_manifest_is_left_out_with_a_sentence(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept, lost = (run(Counting(name=f"model {i}"), task(), tmp_path, FEW) for i in range(2))
+    (lost.folder / store.MANIFEST).unlink()
+    # a file of that name that is no run's
+    (tmp_path / store.FIGURES).write_text("[]")
+    sentence = f"Left out: the run in {lost.folder} has no manifest.json."
+    assert [one.folder for one in store.find_runs([tmp_path])] == [kept.folder]
+    assert caplog.messages == [sentence]
+    caplog.clear()
+    assert store.other_runs(tmp_path, [kept]) == []
+    assert caplog.messages == [sentence]
+
+
 @pytest.mark.seconds
 @given(st.data())
 @settings(deadline=None, max_examples=60)

@@ -215,7 +215,7 @@ def items(
     task: TaskArgument,
     runs: RunsArgument,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the list as a page, too.")
+        Path | None, typer.Option("--output", "-o", help="Write the list as a page (.html), too.")
     ] = None,
     data: DataOption = None,
     as_json: Json = False,
@@ -232,6 +232,8 @@ def items(
     from seesay.runs.items import fit_item_model, write_items
     from seesay.runs.store import find_runs
 
+    if output is not None and output.suffix.lower() != ".html":
+        raise UserError(f"'{output}' is not the name of a page: let it end in .html.")
     loaded_task = load_task(task, data)
     model = fit_item_model(loaded_task, find_runs(runs))
     storage_note = write_items(model)

@@ -152,18 +152,25 @@ class _Column:
     chance: str
     n: str
     published: dict[str, str]
-    note: str
-    """What marks of intervals mean, where there are any."""
+    notes: tuple[str, ...]
+    """What marks of intervals mean, where there are any, and a range of n."""
 
 
 def _column(group: TaskRuns, part: Slice | None, comparisons: Sequence[Comparison]) -> _Column:
     """Return the headline figures of a task, or of one nested part of it, as texts."""
     figures = group.headline_figures(part)
     best = significantly_best(group, part, comparisons)
-    most = max((figure.n for figure in figures.values()), default=0)
+    sizes = {figure.n for figure in figures.values()}
+    most = max(sizes, default=0)
     chances = {number(figure.chance) for figure in figures.values() if figure.n == most}
     # the task by its name, which is shorter, followed by what tells it from others of its name
     title = group.task.name + group.title.removeprefix(group.task.title or group.task.name)
+    notes = [few_note(figures.values())]
+    if len(sizes) > 1:
+        notes.append(
+            "A range of n: the fewest and the most questions that one of them was asked, and "
+            "chance of the most."
+        )
     cells = {}
     for entry, figure in figures.items():
         cells[entry.label] = (number(figure.value), ends(figure))
@@ -183,9 +190,9 @@ def _column(group: TaskRuns, part: Slice | None, comparisons: Sequence[Compariso
         baselines=frozenset(baselines),
         best=best.label if best else None,
         chance=chances.pop() if len(chances) == 1 else NONE,
-        n=count_range(figure.n for figure in figures.values()) or NONE,
+        n=count_range(sizes) or NONE,
         published=published,
-        note=few_note(figures.values()),
+        notes=tuple(notes),
     )
 
 
@@ -198,7 +205,7 @@ _ABOUT = (
 
 def _about(columns: Sequence[_Column]) -> str:
     """Return the explanation of a table."""
-    notes = dict.fromkeys(column.note for column in columns if column.note)
+    notes = dict.fromkeys(note for column in columns for note in column.notes if note)
     return " ".join([_ABOUT.format(version=__version__), *notes])
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import logging
 import platform
 import random
+import reprlib
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,6 +29,7 @@ from seesay.metrics.scoring_rules import LENGTHS
 from seesay.models.base import Model
 from seesay.probes.shots import shots_detail
 from seesay.progress import Kept, ProgressCallback, duration, rate
+from seesay.quantities import quantity
 from seesay.questions import SLOT, Prompt, Question, Scores, Task, Template
 from seesay.runs import store
 from seesay.runs.answer_table import NO_SCORES, AnswerTable, PromptScores
@@ -72,7 +74,7 @@ class Settings:
             raise UserError(
                 f"Unknown length rule '{self.length}': choose one of {', '.join(LENGTHS)}."
             )
-        if self.limit is not None and not isinstance(self.limit, int):
+        if self.limit is not None and type(self.limit) is not int:
             raise UserError(f"--limit is {self.limit!r}: give a whole number.")
         if self.limit is not None and self.limit < 1:
             raise UserError(f"--limit is {self.limit}: ask at least one question.")
@@ -264,6 +266,7 @@ def answer_prompts(
     try:
         for number, answers in model.answer_batches(batches):
             batch = batches[number]
+            _validate_answers(batch, answers, model.name)
             scores: dict[str, Scores] = {}
             for i, prompt_scores in zip(places[number], answers, strict=True):
                 validate_scores(prompts[i], prompt_scores, model.name)
@@ -467,6 +470,19 @@ class _Spent:
         )
         at_prices = "" if cost is None else f", {cost:,.4f} at the prices given"
         log.info("The server reports %s%s.", counted, at_prices)
+
+
+def _validate_answers(batch: Sequence[Prompt], answers: object, model: str) -> None:
+    """Reject what a model of somebody else gave for a batch, where it is not `Scores` for each
+    prompt."""
+    if isinstance(answers, Sequence):
+        are_scores = all(isinstance(scores, Scores) for scores in answers)
+        if are_scores and len(answers) == len(batch):
+            return
+    raise UserError(
+        f"'{model}' answered {quantity(len(batch), 'prompt')} with {reprlib.repr(answers)}: "
+        "`answer` returns a list with the seesay Scores of each prompt."
+    )
 
 
 def validate_scores(

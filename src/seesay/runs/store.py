@@ -312,13 +312,23 @@ def other_runs(root: Path, known: Sequence[Run]) -> list[Run]:
         # model, task, key: a folder of runs that lies in this one is another folder's
         for figures_file in sorted(root.glob(f"*/*/*/{FIGURES}")):
             folder = figures_file.parent
-            if folder.resolve() in known_folders or not (folder / MANIFEST).is_file():
+            if folder.resolve() in known_folders or _lacks_manifest(folder):
                 continue
             try:
                 runs.append(read_run(folder))
             except UserError as error:
                 log.warning("Left out of the page: %s", error)
     return runs
+
+
+def _lacks_manifest(folder: Path) -> bool:
+    """Return whether a folder with figures does not say whose they are; a run's is reported."""
+    if (folder / MANIFEST).is_file():
+        return False
+    # other programs call a file so, too
+    if (folder / ANSWERS).is_file():
+        log.warning("Left out: the run in %s has no %s.", folder, MANIFEST)
+    return True
 
 
 def _finished_below(path: Path) -> list[Path]:
@@ -329,6 +339,8 @@ def _finished_below(path: Path) -> list[Path]:
         # a share of a run has no figures of its own: `seesay merge` makes a run of all of them
         if not any((manifest.parent / name).is_file() for name in (SHARD, GATHERING))
     )
+    for figures_file in sorted(path.rglob(FIGURES)):
+        _lacks_manifest(figures_file.parent)
     # a run that is named itself is read, finished or not: reading it says what is missing
     if path in folders:
         return [path]

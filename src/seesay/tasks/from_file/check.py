@@ -81,9 +81,12 @@ def _hints(declaration: Declaration, task: Task) -> Iterator[Hint]:
 
 
 def _repeated_questions(task: Task) -> Iterator[Hint]:
-    """Yield hints about rows that ask the same: they count twice, and may contradict each other."""
+    """Yield hints about rows that ask the same, in their order: they count twice, and may
+    contradict each other, which is what is shown of many."""
     repeated = repeated_questions(task)
-    for group in repeated[:_SHOWN_REPETITIONS]:
+    places = {question.id: place for place, question in enumerate(task.questions)}
+    shown = repeated[:_SHOWN_REPETITIONS]
+    for group in sorted(shown, key=lambda group: places[group[0].id]):
         yield ("rows",), describe_repetition(group)
     more = len(repeated) - _SHOWN_REPETITIONS
     if more > 0:

@@ -151,8 +151,8 @@ def describe_form(responses: Responses, worlds: Worlds, count: int) -> str:
     return (
         f"{count} questions: error {np.abs(scores - whole).mean():.4f}, tau "
         f"{tau(scores, whole):.2f}, of {len(in_order)} pairs that differ {kept} in order; in "
-        f"worlds that obey the item model at best {np.mean(best):.2f} ({low:.2f} to {high:.2f}), by our "
-        f"rule {np.mean(worlds.rule_taus(count)):.2f}"
+        f"worlds that obey the item model at best {np.mean(best):.2f} ({low:.2f} to {high:.2f}), "
+        f"by our rule {np.mean(worlds.rule_taus(count)):.2f}"
     )
 
 

@@ -258,7 +258,9 @@ def by_object(credits: FloatArray, objects: IntArray) -> FloatArray:
 
 def tau(scores: FloatArray, whole: FloatArray) -> float:
     """Return Kendall's tau-b; scores that were summed in another order are equal all the same."""
-    (value,) = kendall(ScoredItems(scores[None].round(9), whole[None].round(9)))
+    # made-up totals may be below 0, which weights may not
+    above_least = whole - whole.min()
+    (value,) = kendall(ScoredItems(scores[None].round(9), above_least[None].round(9)))
     return float(np.nan_to_num(value))
 
 

@@ -7,8 +7,11 @@ in as many random orders as there are seeds, as if these questions were the whol
 for each set of questions, the median share of the prompts that were asked before the difference was
 settled, the median share of the questions that were asked in one template or more, and how often
 the verdict was wrong: the model that is behind on all prompts was called ahead, or models that
-differ by more than the margin were called alike. Models with equal answers are counted once. With
-`--whole`, every question is asked in all its templates at once, to see what single prompts save.
+differ by more than the margin were called alike. Beside these stands what it takes to look once:
+the share at which the 95 % interval of a simple random sample just leaves out zero, by someone who
+knows the difference and its spread beforehand, and is right in half of all cases. Models with equal
+answers are counted once. With `--whole`, every question is asked in all its templates at once, to
+see what single prompts save.
 """
 
 from __future__ import annotations
@@ -17,11 +20,13 @@ import argparse
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
 from seesay import metrics
+from seesay.defaults import LEVEL
 from seesay.grouping import group_by
 from seesay.metrics.base import FloatArray, IntArray
 from seesay.metrics.sequences import PairedSequence
@@ -40,6 +45,7 @@ class Replay(NamedTuple):
     is_wrong: bool
     prompts: float
     questions: float
+    at_once: float
 
 
 def credits_of(run: Run) -> FloatArray:
@@ -68,7 +74,21 @@ def replay(gains: FloatArray, groups: IntArray, questions: int, seed: int, margi
         right.add("alike")
     rows = np.concatenate(asked_rows)
     touched = len(np.unique(rows % questions))
-    return Replay(difference, verdict not in right, len(rows) / len(gains), touched / questions)
+    return Replay(
+        difference,
+        verdict not in right,
+        len(rows) / len(gains),
+        touched / questions,
+        share_at_once(gains),
+    )
+
+
+def share_at_once(gains: FloatArray) -> float:
+    """Return n / N where z σ √((1 − n/N) / n) is the difference: beyond what is seen there is no
+    doubt."""
+    known = gains[~np.isnan(gains)]
+    z = NormalDist().inv_cdf((1 + LEVEL) / 2)
+    return float(1 / (1 + len(known) * known.mean() ** 2 / (z**2 * known.var())))
 
 
 def content(run: Run) -> tuple[str, tuple[str, ...], int]:
@@ -143,10 +163,11 @@ def describe(replays: list[Replay], seeds: int) -> str:
     prompts = np.array([one.prompts for one in replays])
     questions = np.array([one.questions for one in replays])
     wrong = np.mean([one.is_wrong for one in replays])
+    at_once = np.median([one.at_once for one in replays])
     return (
         f"{len(replays) // seeds} pairs: median {np.median(prompts):.0%} of the prompts (nine in "
         f"ten at most {np.quantile(prompts, 0.9):.0%}), {np.median(questions):.0%} of the "
-        f"questions, {wrong:.2%} wrong"
+        f"questions, {wrong:.2%} wrong; looking once {at_once:.0%}"
     )
 
 

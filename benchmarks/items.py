@@ -1,6 +1,6 @@
 """Do adaptive scores and short forms hold for models that they were not made of?
 
-    python benchmarks/items.py RUNS… --task TASK [--questions 100] [--seeds 60] [--layers MODEL,…]
+    python -m benchmarks.items RUNS… --task TASK [--questions 100] [--seeds 60] [--layers MODEL,…]
 
 Of the task those questions count that all of its runs asked. Every model is left out in turn, with
 all of its runs; an item model is fitted to the others, and each run that was left out is asked
@@ -141,9 +141,13 @@ def describe_form(responses: Responses, worlds: Worlds, count: int) -> str:
     whole = credits.mean(axis=1)
     scores = scores_when_left_out(credits, models, objects, kinds, count)
     in_order = []
+    # a form for which both models were left out
+    forms: dict[tuple[int, ...], IntArray] = {}
     for pair in differing_pairs(credits, objects):
-        rows = short_form(responses.others(models[pair].tolist()), objects, kinds, count)
-        first, second = credits[pair][:, rows].mean(axis=1)
+        left_out = tuple(np.unique(models[pair]).tolist())
+        if left_out not in forms:
+            forms[left_out] = short_form(responses.others(left_out), objects, kinds, count)
+        first, second = credits[np.ix_(pair, forms[left_out])].mean(axis=1)
         in_order.append((first - second).round(9) * (whole[pair[0]] - whole[pair[1]]) > 0)
     kept = f"{np.mean(in_order):.0%}" if in_order else "none"
     best = worlds.best_taus(count)

@@ -290,7 +290,7 @@ def complete_responses(task: Task, runs: Sequence[Run]) -> FloatArray:
         partial = run_labels(members)[int(is_partial.argmax())]
         raise UserError(
             "The error of a short form is known only from models that were asked all of "
-            f"'{task.name}': leave out {partial}, or ask it without --limit."
+            f"'{task.name}': leave out {partial}, or ask it plainly, without --limit."
         )
     distinct = distinct_rows(credits)
     if len(distinct) < FEWEST_MODELS:

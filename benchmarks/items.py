@@ -147,7 +147,7 @@ def describe_form(responses: Responses, worlds: Worlds, count: int) -> str:
         left_out = tuple(np.unique(models[pair]).tolist())
         if left_out not in forms:
             forms[left_out] = short_form(responses.others(left_out), objects, kinds, count)
-        first, second = credits[np.ix_(pair, forms[left_out])].mean(axis=1)
+        first, second = credits[pair][:, forms[left_out]].mean(axis=1)
         in_order.append((first - second).round(9) * (whole[pair[0]] - whole[pair[1]]) > 0)
     kept = f"{np.mean(in_order):.0%}" if in_order else "none"
     best = worlds.best_taus(count)

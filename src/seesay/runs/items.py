@@ -290,7 +290,7 @@ def complete_responses(task: Task, runs: Sequence[Run]) -> FloatArray:
         partial = run_labels(members)[int(is_partial.argmax())]
         raise UserError(
             "The error of a short form is known only from models that were asked all of "
-            f"'{task.name}': leave out {partial}, or ask it without --limit."
+            f"'{task.name}': leave out {partial}, or ask it plainly, without --limit."
         )
     distinct = distinct_rows(credits)
     if len(distinct) < FEWEST_MODELS:
@@ -344,7 +344,7 @@ def make_short_form(task: Task, runs: Sequence[Run], count: int) -> ShortForm:
             "is none: give a smaller number."
         )
     credits = complete_responses(task, runs)
-    objects, kinds = _objects_and_kinds(task)
+    objects, kinds = objects_and_kinds(task)
     whole = credits.mean(axis=1)
     scores = _scores_when_left_out(credits, objects, kinds, count)
     mean_error = float(np.abs(scores - whole).mean())
@@ -356,7 +356,7 @@ def make_short_form(task: Task, runs: Sequence[Run], count: int) -> ShortForm:
         if enough >= len(task.questions):
             break
         scores = _scores_when_left_out(credits, objects, kinds, enough)
-    differing = _differing_pairs(credits, objects)
+    differing = differing_pairs(credits, objects)
     agreements = []
     for pair in differing:
         rows = short_form(np.delete(credits, pair, axis=0), objects, kinds, count)
@@ -391,7 +391,7 @@ def make_short_form(task: Task, runs: Sequence[Run], count: int) -> ShortForm:
     )
 
 
-def _objects_and_kinds(task: Task) -> tuple[IntArray, IntArray]:
+def objects_and_kinds(task: Task) -> tuple[IntArray, IntArray]:
     """Return the number of each question's object, and that of each object's right answers."""
     names = [question.object for question in task.questions]
     objects = np.unique(names, return_inverse=True)[1].reshape(-1)
@@ -423,7 +423,7 @@ def _tau(scores: FloatArray, whole: FloatArray) -> float:
     return float(np.nan_to_num(tau))
 
 
-def _differing_pairs(credits: FloatArray, objects: IntArray) -> list[list[int]]:
+def differing_pairs(credits: FloatArray, objects: IntArray) -> list[list[int]]:
     """Return the pairs of models whose scores differ significantly (p < 0.05 each): were they
     equal, the sign of an object's difference would be chance, so that the sum has a variance of its
     squares."""

@@ -97,10 +97,10 @@ class Benchmark:
 BENCHMARKS = (
     Benchmark(
         "cloze",
-        ("--data", "SHARED/memory_colors/memory_colors.jsonl", "--repeats", "1", "--objects", "40"),
+        ("--data", "SHARED/memory_colors/memory_colors.jsonl", "--repeats", "1", "--objects", "20"),
         (
-            Figure("40 objects, options of one token", "", r"(?s)end:.*?seesay +([\d.]+) s"),
-            Figure("40 objects, mid-sentence", "", r"(?s)mid-sentence:.*?seesay +([\d.]+) s"),
+            Figure("20 objects, options of one token", "", r"(?s)end:.*?seesay +([\d.]+) s"),
+            Figure("20 objects, mid-sentence", "", r"(?s)mid-sentence:.*?seesay +([\d.]+) s"),
             Figure(
                 "options of one token at the end", "lm-eval", r"(?s)end.*?lm-eval[^\n]*?([\d.]+) x"
             ),
@@ -245,7 +245,7 @@ BENCHMARKS = (
     ),
     Benchmark(
         "startup",
-        ("--first-table",),
+        ("--repeats", "1", "--first-table"),
         (
             Figure("first table of `make demo`, clock", "", r"first table: ([\d.]+) s"),
             Figure("loading SmolLM2, processor", "", r"load smollm2 +([\d.]+) s"),

@@ -1,7 +1,7 @@
 """Start-up: processor seconds of `seesay --help`, of the default model's conversion, which is done
 once, and of `seesay probe` up to the first question, in turn with those of PyTorch's own import.
 
-    python benchmarks/startup.py [CHECKOUT] [--first-table] [--imports]
+    python benchmarks/startup.py [CHECKOUT] [--repeats 3] [--first-table] [--imports]
 
 With another CHECKOUT of seesay, such as an earlier one, loading and conversion are timed with its
 sources in the same run. `--first-table`: seconds by the clock, stage by stage, of the first command
@@ -100,7 +100,11 @@ def first_table() -> str:
 
 
 def main(
-    checkout: Path | None = None, *, with_first_table: bool = False, with_imports: bool = False
+    checkout: Path | None = None,
+    *,
+    repeats: int = REPEATS,
+    with_first_table: bool = False,
+    with_imports: bool = False,
 ) -> None:
     programs: dict[str, tuple[str, Path | None]] = {
         "seesay --help": (HELP, None),
@@ -113,7 +117,7 @@ def main(
         programs["load smollm2, checkout"] = (LOAD, sources)
         programs["convert smollm2, checkout"] = (CONVERT, sources)
     times: dict[str, list[float]] = {name: [] for name in programs}
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         for name, (program, program_sources) in programs.items():
             times[name].append(seconds(program, program_sources))
     for name, measured in times.items():
@@ -152,7 +156,13 @@ def imports_of(command: Any) -> str:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("checkout", nargs="?", type=Path)
+    parser.add_argument("--repeats", type=int, default=REPEATS)
     parser.add_argument("--first-table", action="store_true")
     parser.add_argument("--imports", action="store_true")
     given = parser.parse_args()
-    main(given.checkout, with_first_table=given.first_table, with_imports=given.imports)
+    main(
+        given.checkout,
+        repeats=given.repeats,
+        with_first_table=given.first_table,
+        with_imports=given.imports,
+    )

@@ -19,38 +19,13 @@ from benchmarks.mine import write_parts
 from tests.mining.sample_annotations import write_annotations
 from tests.mining.test_mining_shards import BOXES, contents
 from tests.random_kills import RandomKiller, worker_processes
+from tests.touch import PARTS, Touch
 
 from seesay.cluster import WorkerPool, map_parts
 from seesay.errors import UserError
 from seesay.mining.count_relations import CountingConfig
 from seesay.mining.pipeline import mine
 from seesay.mining.region_names import NameRules
-
-PARTS = [f"part-{i}" for i in range(6)]
-
-
-class Touch:
-    """Writes a part's file and the process that began it; one part waits a while, so that it can be
-    killed."""
-
-    def __init__(self, folder: Path, slow: str = "", fail: str = "", deadly: str = "") -> None:
-        self._folder, self._slow, self._fail, self._deadly = folder, slow, fail, deadly
-        (folder / f"created-{os.getpid()}-{time.time_ns()}").touch()
-
-    def __call__(self, part: str) -> str:
-        if part == self._fail:
-            raise UserError("This part is bad: fix it.")
-        if self._fail == f"bug in {part}":
-            raise KeyError(part)
-        begun = self._folder / f"begun-{part}"
-        first = not begun.exists()
-        begun.write_text(str(os.getpid()))
-        if part == self._deadly:
-            os.kill(os.getpid(), signal.SIGKILL)
-        if first and part == self._slow:
-            time.sleep(60)
-        (self._folder / part).touch()
-        return f"result of {part}"
 
 
 def run(folder: Path, workers: int, engine: str = "local", **options: str) -> list[str]:
@@ -131,7 +106,7 @@ import sys
 from functools import partial
 from pathlib import Path
 from seesay.cluster import map_parts
-from tests.test_cluster import PARTS, Touch
+from tests.touch import PARTS, Touch
 
 if __name__ == "__main__":
     list(map_parts(partial(Touch, Path(sys.argv[1]), slow="part-0"), PARTS, 2))
@@ -234,7 +209,7 @@ from functools import partial
 from pathlib import Path
 from seesay.cluster import map_parts
 from seesay.errors import UserError
-from tests.test_cluster import Touch
+from tests.touch import Touch
 
 if __name__ == "__main__":
     try:
@@ -263,7 +238,7 @@ from pathlib import Path
 import ray
 from seesay.cluster import map_parts
 from seesay.errors import UserError
-from tests.test_cluster import Touch
+from tests.touch import Touch
 
 if __name__ == "__main__":
     ray.init(num_cpus=1, log_to_driver=False)

@@ -179,9 +179,7 @@ class Gathering:
             if key not in self.scores
         }
         journal = Journal(self.folder / store.JOURNAL)
-        answered = answer_prompts(
-            self.model, prompts, journal, folder=self.folder, is_round=True
-        )
+        answered = answer_prompts(self.model, prompts, journal, folder=self.folder, is_round=True)
         for key, scores in zip(prompts, answered.view(prompts), strict=True):
             self.scores.add(key, scores)
         metric = metrics.get(self.task.metrics[0])

@@ -91,7 +91,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.models: $(VENV)/bin/python pyproject.toml constraints.txt
-	@echo "Installing seesay with what runs models (PyTorch, transformers, …: 1.5 GB) into $(VENV)."
+	@echo "Installing seesay with what runs models (PyTorch, transformers, …: 1.4 GB) into $(VENV)."
 	$(INSTALL) '.[models]'
 	touch $@
 

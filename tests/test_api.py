@@ -250,5 +250,7 @@ def test_what_python_would_stumble_over_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"^3 is no name of a task"):
         seesay.load_task(cast("Any", 3))
     for answers in ([1], [], None, [Scores((0.0,), (1,), (1,))] * 2):
-        with pytest.raises(UserError, match=r"^'careless' answered 12 prompts with .*: `answer` r"):
+        with pytest.raises(
+            UserError, match=r"^'careless' answered 12 prompts with .*: `answer` ret"
+        ):
             seesay.probe(Careless(answers), "core-color", limit=1, output=tmp_path)

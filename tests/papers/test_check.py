@@ -143,6 +143,7 @@ def test_the_command_lists_places_and_statuses(capsys: pytest.CaptureFixture[str
         "shown",
         "shown in part",
         "needs a run",
+        "needs data",
         "not possible here",
     }
     assert document["page"] is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -70,7 +71,24 @@ def test_an_entry_that_lacks_something_is_listed_with_its_command_and_the_publis
     assert "A &lt;b&gt;paper&lt;/b&gt;" in text
     assert "As &lt;printed&gt;." in text
     assert text.count("seesay reasoner train") == 2  # in the sentence and as the command
-    assert "1 shown, 0 shown in part, 1 needs a run, 0 not possible here." in " ".join(text.split())
+    words = " ".join(text.split())
+    assert "1 shown, 0 shown in part, 1 needs a run, 0 needs data, 0 not possible here." in words
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        ("seesay data add viphy FOLDER && seesay paper viphy", "needs data"),
+        ("seesay data fetch coda && seesay probe smollm2 --task coda -o runs", "needs a run"),
+    ],
+)
+def test_an_entry_of_which_only_published_files_are_missing_needs_data(
+    command: str, status: str
+) -> None:
+    (_, figure) = MADE_UP.entries
+    only = replace(MADE_UP, entries=(replace(figure, command=command),))
+    ((_, rendered),) = render_entries(only, Material())
+    assert rendered.status == status
 
 
 def test_records_hold_every_table() -> None:

@@ -121,14 +121,15 @@ def paper(
 
 
 def _print_entries(the_paper: Paper, page: Page, *, with_all_commands: bool) -> None:
-    """Print a line for every entry, with its command: of all, or of those that need a run."""
+    """Print a line for every entry, with its command: of all, or of those that need a run
+    or data."""
     from seesay.cli.output import out, table
     from seesay.papers.paper import Status
 
     columns = ["in the paper", "what it shows", "here", "command"]
     rows = []
     for entry, rendered in page:
-        is_missing = rendered.status is Status.NEEDS_RUN
+        is_missing = rendered.status in (Status.NEEDS_RUN, Status.NEEDS_DATA)
         command = entry.command if with_all_commands or is_missing else ""
         rows.append([entry.number, entry.title, str(rendered.status), command])
     out.print(table(columns, rows, title=the_paper.title))

@@ -3,7 +3,7 @@ its page.
 
 A render function gets the `Material` and returns the `Rendered` entry. Where what it needs is
 missing it raises `UserError`, whose sentence says how to get it: the entry then needs a run, with
-the command that makes it. What no command makes is not possible here.
+the command that makes it, or data alone. What no command makes is not possible here.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ class Status(StrEnum):
     SHOWN = "shown"
     IN_PART = "shown in part"
     NEEDS_RUN = "needs a run"
+    NEEDS_DATA = "needs data"
     NOT_HERE = "not possible here"
 
     @classmethod
@@ -174,7 +175,11 @@ def _render(entry: PaperEntry, material: Material) -> Rendered:
     try:
         rendered = entry.render(material)
     except UserError as error:
-        rendered = Rendered(str(error), status=Status.NEEDS_RUN)
+        # where a command gets published files and shows them, no run is missing
+        steps = {" ".join(step.split()[:2]) for step in entry.command.split(" && ")}
+        is_data = "seesay data" in steps <= {"seesay data", "seesay paper"}
+        status = Status.NEEDS_DATA if is_data else Status.NEEDS_RUN
+        rendered = Rendered(str(error), status=status)
     if rendered.has_published:
         return rendered
     # what is published needs nothing of ours, and is shown in any case

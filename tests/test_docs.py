@@ -63,6 +63,29 @@ def test_the_tables_of_json_documents_are_those_of_their_models() -> None:
     assert fill_tables(page) == page, "run `make index`"
 
 
+FIGURE = re.compile(r"[−+]?\d+\.\d+")
+MOST_WORDS = 175
+"""Of a finding: more are not read to their end."""
+
+
+def test_findings_are_short_and_their_figures_stand_where_they_come_from() -> None:
+    text = (ROOT / "docs/findings.md").read_text(encoding="utf-8")
+    findings = [part.split("\n\n")[0] for part in re.split(r"(?m)^- (?=\*\*)", text)[1:]]
+    assert len(findings) > 10
+    for finding in findings:
+        assert finding.count("*What would explain it away*: ") == 1, finding
+        assert len(finding.split()) <= MOST_WORDS, finding
+    section = "## Behind the findings"
+    page = (ROOT / "docs/leaderboard/index.md").read_text(encoding="utf-8")
+    behind = page.split(section)[1].split("\n## ")[0]
+    # the page is written from this text
+    assert behind in (ROOT / "benchmarks/battery_page.md").read_text(encoding="utf-8")
+    by_leaderboard = [finding for finding in findings if "(leaderboard/index.md#" in finding]
+    assert len(by_leaderboard) == behind.count("\n### ")
+    for figure in FIGURE.findall(" ".join(by_leaderboard)):
+        assert figure in behind, figure
+
+
 def test_every_finding_names_tests_that_are_there() -> None:
     rows = [
         line

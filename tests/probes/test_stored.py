@@ -295,8 +295,8 @@ def test_a_question_counts_once_in_however_many_templates(task: Task, tmp_path: 
     sentence = rf"contradict one another to 1 question \({re.escape(name)}\): keep one answer"
     with pytest.raises(UserError, match=sentence):
         scored(lines(tmp_path / "two.jsonl", rows), task, tmp_path)
-    unknown: list[dict[str, Any]] = [rows[0], {"question": other, "logp": {"mauve": -1.0}}]
-    run = scored(lines(tmp_path / "mauve.jsonl", unknown), task, tmp_path)
+    mauve = {"question": other, "logp": {"mauve": -1.0}}
+    run = scored(lines(tmp_path / "mauve.jsonl", [rows[0], mauve]), task, tmp_path)
     assert any(
         f"1 stored answers have other options than their question ({other})." in note
         for note in run.manifest.notes

@@ -62,9 +62,10 @@ def losses(places: NDArray[np.float32], pictures: NDArray[np.float32]) -> dict[s
 
 def test_one_place_for_everything_is_close_and_not_apart() -> None:
     together = losses(np.zeros((1, DIMENSIONS, 16, 16), dtype=np.float32), HALVES)
-    assert together["closeness"] == 0
+    assert together["closeness"] == pytest.approx(0, abs=1e-6)
     # every pair that should be apart lacks the whole margin
     assert together["separation"] == pytest.approx(MARGIN**2, rel=1e-3)
+    assert together["border"] == pytest.approx(MARGIN**2, rel=1e-3)
 
 
 def test_colors_apart_by_the_margin_leave_only_what_is_far_within_them() -> None:
@@ -72,9 +73,11 @@ def test_colors_apart_by_the_margin_leave_only_what_is_far_within_them() -> None
     places[:, 3, :, 8:] = MARGIN + 0.01
     apart = losses(places, HALVES)
     # the border between the colors draws nothing together
-    assert apart["closeness"] == 0
-    one_color = np.ones_like(HALVES)
-    assert losses(places, one_color)["closeness"] > 0.1
+    assert apart["closeness"] == pytest.approx(0, abs=1e-6)
+    assert apart["border"] == 0
+    # of one color, the halves are drawn together where they meet
+    one_color = losses(places, np.ones_like(HALVES))
+    assert (one_color["border"], one_color["closeness"] > 0.1) == (0, True)
     assert 0 < apart["separation"] < losses(np.zeros_like(places), HALVES)["separation"] / 2
 
 

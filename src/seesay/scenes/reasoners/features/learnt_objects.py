@@ -123,13 +123,18 @@ def grouping_losses(
     present: torch.Tensor,
     generator: torch.Generator | None = None,
 ) -> dict[str, torch.Tensor]:
-    """Return how far apart like cells side by side are, how close unlike or far ones are, and both.
+    """Return what is to be as small as possible, and its weighted sum.
 
+    It is how far apart like cells side by side are (closeness), and how much the distance of unlike
+    cells side by side (border), and of unlike or far ones (separation), lacks of the margin.
     `present` (items, rows, columns) says where there is something; each item needs some.
     """
     hues = pictures / pictures.amax(1, keepdim=True).clamp(min=_DARK)
-    near = [_squared_distance(places, hues, present, *step) for step in _NEAR]
-    closeness = torch.stack(near).mean()
+    steps = [_side_by_side(places, hues, present, *step) for step in _NEAR]
+    distance = torch.cat([distance for distance, _ in steps])
+    is_like = torch.cat([is_like for _, is_like in steps])
+    closeness = _mean((distance**2)[is_like])
+    border = _mean(_lack(distance[~is_like]))
     cells = present.flatten(1).float()
     sampled = torch.multinomial(cells, _SAMPLED, replacement=True, generator=generator)
     points = _pick(places, sampled)
@@ -138,33 +143,40 @@ def grouping_losses(
     position = torch.stack((sampled // columns, sampled % columns), 2).float()
     is_far = torch.cdist(position, position) > _FAR
     is_unlike = (hue[:, :, None] - hue[:, None]).abs().amax(3) > _UNLIKE
-    apart = (is_far | is_unlike).float()
     # a distance of 0 has no gradient
-    distance = torch.cdist(points, points + 1e-4)
-    overlap = (MARGIN - distance).clamp(min=0) ** 2
-    separation = (overlap * apart).sum() / apart.sum().clamp(min=1)
-    loss = _CLOSENESS * closeness + separation
-    return {"loss": loss, "closeness": closeness, "separation": separation}
+    between = torch.cdist(points, points + 1e-4)
+    separation = _mean(_lack(between[is_far | is_unlike]))
+    loss = _CLOSENESS * closeness + border + separation
+    return {"loss": loss, "closeness": closeness, "border": border, "separation": separation}
+
+
+def _side_by_side(
+    places: torch.Tensor, hues: torch.Tensor, present: torch.Tensor, down: int, across: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the distances of cells one step apart, and whether they are of one colour."""
+    rows, columns = present.shape[1:]
+    first = slice(0, rows - down), slice(max(-across, 0), columns - max(across, 0))
+    second = slice(down, rows), slice(max(across, 0), columns - max(-across, 0))
+    both = present[:, *first] & present[:, *second]
+    offsets = (places[:, :, *first] - places[:, :, *second]).movedim(1, 3)[both]
+    unlikeness = (hues[:, :, *first] - hues[:, :, *second]).abs().amax(1)[both]
+    # a distance of 0 has no gradient
+    return (offsets + 1e-4).norm(dim=1), unlikeness <= _UNLIKE
+
+
+def _lack(distance: torch.Tensor) -> torch.Tensor:
+    return (MARGIN - distance).clamp(min=0) ** 2
+
+
+def _mean(values: torch.Tensor) -> torch.Tensor:
+    """Return the mean, or 0 of nothing."""
+    return values.sum() / max(len(values), 1)
 
 
 def _pick(maps: torch.Tensor, cells: torch.Tensor) -> torch.Tensor:
     """Return the vectors (items, cells, channels) of some cells of maps."""
     vectors = maps.flatten(2).transpose(1, 2)
     return vectors.gather(1, cells[:, :, None].expand(-1, -1, vectors.shape[2]))
-
-
-def _squared_distance(
-    places: torch.Tensor, hues: torch.Tensor, present: torch.Tensor, down: int, across: int
-) -> torch.Tensor:
-    """Return the mean squared distance of the places of like cells that are one step apart."""
-    rows, columns = present.shape[1:]
-    top = slice(0, rows - down), slice(down, rows)
-    left = slice(max(-across, 0), columns - max(across, 0))
-    right = slice(max(across, 0), columns - max(-across, 0))
-    unlikeness = (hues[:, :, top[0], left] - hues[:, :, top[1], right]).abs().amax(1)
-    both = present[:, top[0], left] & present[:, top[1], right] & (unlikeness <= _UNLIKE)
-    difference = places[:, :, top[0], left] - places[:, :, top[1], right]
-    return (difference**2).sum(1)[both].sum() / both.sum().clamp(min=1)
 
 
 def group_cells(places: NDArray[np.float32], present: Mask) -> Groups:

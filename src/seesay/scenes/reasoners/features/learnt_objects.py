@@ -187,19 +187,28 @@ def group_cells(places: NDArray[np.float32], present: Mask) -> Groups:
     """
     groups = np.zeros(present.shape, dtype=np.intp)
     points = places[:, present].T
-    distances = np.linalg.norm(points[:, None] - points[None], axis=2)
-    near = distances < MARGIN / 2
-    free = np.ones(len(points), dtype=bool)
+    near = _distances(points, points) < MARGIN / 2
+    # as numbers: the densities are then a product of matrices
+    weights = near.astype(np.float32)
+    free = np.ones(len(points), dtype=np.float32)
     middles = []
     while free.any():
-        middle = int((near[:, free].sum(1) * free).argmax())
-        members = near[middle] & free
+        middle = int((weights @ free * free).argmax())
+        members = near[middle] & (free > 0)
+        # rounding may leave a cell outside its own reach
+        members[middle] = True
         middles.append(points[members].mean(0))
-        free &= ~members
+        free[members] = 0
     if middles:
-        to_middles = np.linalg.norm(points[:, None] - np.array(middles)[None], axis=2)
-        groups[present] = 1 + to_middles.argmin(1)
+        groups[present] = 1 + _distances(points, np.array(middles)).argmin(1)
     return groups
+
+
+def _distances(first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the distance of every point (points, dimensions) to every one of others."""
+    squares = (first**2).sum(1)[:, None] + (second**2).sum(1)
+    distances: NDArray[np.float32] = np.sqrt(np.maximum(squares - 2 * first @ second.T, 0))
+    return distances
 
 
 def to_grid(pictures: Pictures) -> Pictures:

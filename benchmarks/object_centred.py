@@ -11,11 +11,11 @@ anything green, to scenes that have some (the sentences are about other objects:
 never read has no meaning).
 `ceiling` is the rule with k = 0.29 on the same items. Segmentation: in how many pictures the number
 of objects is wrong. Learnt: objects found by a network that learns from the pictures of the
-training items which pixels belong together, one such network for each seed; how well it finds them
-in 500 pictures of the test (the adjusted Rand index over the cells of objects; the share of objects
-that one group covers and that covers no other, by an intersection of at least 0.8 of the union; the
-share of pictures in which that holds of every object and nothing else is found); and the
-compositional test with what it finds. Trainings stay in FOLDER, and are resumed or not repeated.
+training items which pixels belong together; how well it finds them in 500 pictures of the test (the
+adjusted Rand index over the cells of objects; the share of objects that a group meets by an
+intersection of at least 0.8 of the union; the share of pictures in which that holds of every object
+and there is no other group); and the compositional test with what it finds. Trainings stay in
+FOLDER, and are resumed or not repeated.
 """
 
 from __future__ import annotations
@@ -270,28 +270,35 @@ def overlap(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> float:
 
 
 def learnt_objects(
-    source: ItemSource, folder: Path, seeds: int, epochs: int
+    source: ItemSource, folder: Path, finders: int, seeds: int, epochs: int
 ) -> list[dict[str, Any]]:
-    """Train networks that find objects, and reasoners on what they find; return rows."""
+    """Train networks that find objects, and reasoners on what each finds; return rows."""
     pixels = PixelExtractor(GRID)
-    values: dict[str, list[float]] = {}
-    for seed in range(seeds):
-        finder = folder / f"finder-seed{seed}"
-        schedule = Schedule(epochs, 4e-3, warmup=0.02, cooldown=0.4, seed=seed)
+    rows: dict[tuple[str, str], list[float]] = {}
+    for number in range(finders):
+        finder = folder / f"finder-seed{number}"
+        schedule = Schedule(epochs, 4e-3, warmup=0.02, cooldown=0.4, seed=number)
         train_finder(source.load("train", pixels), source.load("val", pixels), finder, schedule)
         extractor = LearntObjectExtractor(finder)
         results = finding(extractor, FOUND_IN)
-        config = preset_config(NETWORK, "cpu").override(sizes={}, seed=seed)
-        config, slots = experiment.with_features(config, extractor.name)
+        print(finder.name, results, flush=True)
+        for name, value in results.items():
+            rows.setdefault(("objects learnt", name), []).append(value)
+        config, slots = experiment.with_features(preset_config(NETWORK, "cpu"), extractor.name)
         splits = experiment.extract_splits(source, slots)
-        _, tests = experiment.train_and_test(
-            source, splits, folder / f"seed{seed}", config, device="cpu"
-        )
-        print(folder.name, seed, results, tests, flush=True)
-        for name, value in (results | tests).items():
-            values.setdefault(name, []).append(value)
+        for seed in range(seeds):
+            _, tests = experiment.train_and_test(
+                source,
+                splits,
+                folder / f"{finder.name}-reasoner-seed{seed}",
+                config.override(sizes={}, seed=seed),
+                device="cpu",
+            )
+            print(finder.name, seed, tests, flush=True)
+            for name, value in tests.items():
+                rows.setdefault((f"objects learnt, finder {number}", name), []).append(value)
     return [
-        {"name": "objects learnt", "test": name, "accuracy": row} for name, row in values.items()
+        {"name": name, "test": test, "accuracy": values} for (name, test), values in rows.items()
     ]
 
 
@@ -308,7 +315,8 @@ def main() -> None:
         nargs="+",
         help="segmentation, ablation, one of its variants, learnt, or a task of transfer",
     )
-    parser.add_argument("--finder-epochs", type=int, default=6, help="of what finds objects")
+    parser.add_argument("--finders", type=int, default=1, help="networks that find objects")
+    parser.add_argument("--finder-epochs", type=int, default=5, help="of what finds objects")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     rows: list[dict[str, Any]] = []
@@ -328,7 +336,8 @@ def main() -> None:
                 {"name": name, "test": test, "accuracy": values} for test, values in tests.items()
             ]
     if "learnt" in (given.only or ["learnt"]):
-        rows += learnt_objects(source, given.folder / "learnt", given.seeds, given.finder_epochs)
+        folder = given.folder / "learnt"
+        rows += learnt_objects(source, folder, given.finders, given.seeds, given.finder_epochs)
     for transfer in transfers(given.items):
         if transfer.name in (given.only or [transfer.name]):
             sizes = {"measures_learnt": transfer.name in ("tall", "bright")}

@@ -10,7 +10,12 @@ and *bright* (measures learnt) and comparatives; POS from scenes without circles
 anything green, to scenes that have some (the sentences are about other objects: a word that was
 never read has no meaning).
 `ceiling` is the rule with k = 0.29 on the same items. Segmentation: in how many pictures the number
-of objects is wrong. Trainings stay in FOLDER, and are resumed or not repeated.
+of objects is wrong. Learnt: objects found by a network that learns from the pictures of the
+training items which pixels belong together; how well it finds them in 500 pictures of the test (the
+adjusted Rand index over the cells of objects; the share of objects that a group meets by an
+intersection of at least 0.8 of the union; the share of pictures in which that holds of every object
+and there is no other group); and the compositional test with what it finds. Trainings stay in
+FOLDER, and are resumed or not repeated.
 """
 
 from __future__ import annotations
@@ -25,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seesay.progress import ProgressCallback
 from seesay.scenes import SceneConfig, make_plan, rules
@@ -39,14 +45,27 @@ from seesay.scenes.reasoners.dataset import (
     ReasonerDataset,
     extract_cached,
 )
-from seesay.scenes.reasoners.features.extractor import FeatureExtractor
+from seesay.scenes.reasoners.features.extractor import FeatureExtractor, PixelExtractor
+from seesay.scenes.reasoners.features.learnt_objects import (
+    GRID,
+    Groups,
+    LearntObjectExtractor,
+    present_cells,
+    to_grid,
+    train_finder,
+)
 from seesay.scenes.reasoners.features.objects import IMAGE_SIZE, find_objects
-from seesay.scenes.reasoners.sources import scene_source
+from seesay.scenes.reasoners.sources import ItemSource, scene_source
 from seesay.scenes.sampling import SceneItem
 from seesay.scenes.scene_batches import batches, scene_items
 from seesay.scenes.sentences import sentence
+from seesay.scenes.world import Scene
+from seesay.training.schedule import Schedule
 
 NETWORK = "object-centred"
+FOUND_IN = 500
+"""Pictures in which it is counted how well objects are found."""
+MATCH = 0.8
 ABLATIONS: dict[str, dict[str, Any]] = {
     "as it is": {},
     "measures learnt too": {"measures_learnt": True},
@@ -194,6 +213,95 @@ def miscounted(task: str, pictures: int) -> int:
     return wrong
 
 
+def true_groups(scene: Scene) -> Groups:
+    """Return which object covers most of every cell, from 1; 0 is none."""
+    shares = [rgb(Scene((thing,)), GRID).max(2) for thing in scene.objects]
+    nothing = np.zeros((GRID, GRID), dtype=np.uint8)
+    owners: Groups = np.stack([nothing, *shares]).argmax(0)
+    return owners
+
+
+def adjusted_rand(first: Groups, second: Groups) -> float:
+    """Return the adjusted Rand index of two groupings of the same cells (Hubert & Arabie 1985)."""
+    table = np.zeros((first.max() + 1, second.max() + 1))
+    np.add.at(table, (first, second), 1)
+
+    def pairs(counts: NDArray[np.float64]) -> float:
+        return float((counts * (counts - 1) / 2).sum())
+
+    rows, columns = pairs(table.sum(1)), pairs(table.sum(0))
+    expected = rows * columns / pairs(table.sum(keepdims=True))
+    most = (rows + columns) / 2
+    # one group each: they agree, and nothing else could be expected
+    return 1.0 if most == expected else (pairs(table) - expected) / (most - expected)
+
+
+def finding(extractor: LearntObjectExtractor, pictures: int) -> dict[str, float]:
+    """Return how well objects are found in pictures of the compositional test."""
+    plan = test_plan("compositional-seen", pictures)
+    indices, exact, matched, objects = [], 0, 0, 0
+    config = SceneConfig(plan.task)
+    for batch in batches(config, plan, plan.parts[0].split, size=IMAGE_SIZE):
+        present = present_cells(to_grid(batch.pictures))
+        groupings = extractor.group(batch.pictures)
+        for item, groups, cells in zip(batch.items, groupings, present, strict=True):
+            truth = true_groups(item.scene) * cells
+            covered = truth > 0
+            indices.append(adjusted_rand(truth[covered], groups[covered]))
+            things = range(1, len(item.scene.objects) + 1)
+            numbers = np.unique(groups[groups > 0])
+            hits = sum(
+                any(overlap(truth == thing, groups == number) >= MATCH for number in numbers)
+                for thing in things
+            )
+            matched += hits
+            objects += len(things)
+            exact += hits == len(things) == len(numbers)
+    return {
+        "adjusted Rand index": statistics.fmean(indices),
+        "objects found": matched / objects,
+        "pictures without an error": exact / len(indices),
+    }
+
+
+def overlap(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> float:
+    """Return intersection over union."""
+    return float((first & second).sum() / max((first | second).sum(), 1))
+
+
+def learnt_objects(
+    source: ItemSource, folder: Path, finders: int, seeds: int, epochs: int
+) -> list[dict[str, Any]]:
+    """Train networks that find objects, and reasoners on what each finds; return rows."""
+    pixels = PixelExtractor(GRID)
+    rows: dict[tuple[str, str], list[float]] = {}
+    for number in range(finders):
+        finder = folder / f"finder-seed{number}"
+        schedule = Schedule(epochs, 4e-3, warmup=0.02, cooldown=0.4, seed=number)
+        train_finder(source.load("train", pixels), source.load("val", pixels), finder, schedule)
+        extractor = LearntObjectExtractor(finder)
+        results = finding(extractor, FOUND_IN)
+        print(finder.name, results, flush=True)
+        for name, value in results.items():
+            rows.setdefault(("objects learnt", name), []).append(value)
+        config, slots = experiment.with_features(preset_config(NETWORK, "cpu"), extractor.name)
+        splits = experiment.extract_splits(source, slots)
+        for seed in range(seeds):
+            _, tests = experiment.train_and_test(
+                source,
+                splits,
+                folder / f"{finder.name}-reasoner-seed{seed}",
+                config.override(sizes={}, seed=seed),
+                device="cpu",
+            )
+            print(finder.name, seed, tests, flush=True)
+            for name, value in tests.items():
+                rows.setdefault((f"objects learnt, finder {number}", name), []).append(value)
+    return [
+        {"name": name, "test": test, "accuracy": values} for (name, test), values in rows.items()
+    ]
+
+
 def main() -> None:
     """Train, and print one line per variant and test."""
     parser = argparse.ArgumentParser(
@@ -205,8 +313,10 @@ def main() -> None:
     parser.add_argument(
         "--only",
         nargs="+",
-        help="segmentation, ablation, one of its variants, or a task of transfer",
+        help="segmentation, ablation, one of its variants, learnt, or a task of transfer",
     )
+    parser.add_argument("--finders", type=int, default=1, help="networks that find objects")
+    parser.add_argument("--finder-epochs", type=int, default=5, help="of what finds objects")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     rows: list[dict[str, Any]] = []
@@ -225,6 +335,9 @@ def main() -> None:
             rows += [
                 {"name": name, "test": test, "accuracy": values} for test, values in tests.items()
             ]
+    if "learnt" in (given.only or ["learnt"]):
+        folder = given.folder / "learnt"
+        rows += learnt_objects(source, folder, given.finders, given.seeds, given.finder_epochs)
     for transfer in transfers(given.items):
         if transfer.name in (given.only or [transfer.name]):
             sizes = {"measures_learnt": transfer.name in ("tall", "bright")}
@@ -244,7 +357,7 @@ def main() -> None:
         print(json.dumps(rows))
         return
     print(
-        f"{'variant or task':<34}{'test':<14}{'mean':>7}{'sd':>7}{'least':>7}{'ceiling':>9}  seeds"
+        f"{'variant or task':<34}{'test':<26}{'mean':>7}{'sd':>7}{'least':>7}{'ceiling':>9}  seeds"
     )
     for row in rows:
         values = row["accuracy"]
@@ -252,7 +365,7 @@ def main() -> None:
         ceiling = f"{row['ceiling']:.3f}" if "ceiling" in row else ""
         seeds = " ".join(f"{value:.3f}" for value in values)
         print(
-            f"{row['name']:<34}{row['test']:<14}{statistics.fmean(values):>7.3f}"
+            f"{row['name']:<34}{row['test']:<26}{statistics.fmean(values):>7.3f}"
             f"{sd:>7.3f}{min(values):>7.3f}{ceiling:>9}  {seeds}"
         )
 

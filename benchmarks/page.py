@@ -477,7 +477,7 @@ def page(
         "## How time grows",
         *grown({name: printed[0] for name, printed in outputs.items() if printed}),
         "## What they printed",
-        "`SHARED` is a folder with the published data.",
+        "`SHARED` is a folder with the published data, `RUNS` one with runs that were made up.",
         *sections,
     ]
     return "\n\n".join(parts) + "\n"

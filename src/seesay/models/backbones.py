@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 CHOICES = (
     "pixels, objects, efficientnet-lite0, resnet101, resnet101:FOLDER, "
-    "backbone:HUB-ID-OR-FOLDER[@STATE]"
+    "backbone:HUB-ID-OR-FOLDER[@STATE], objects:FOLDER"
 )
 ON_CPU = 4
 """Pictures per batch on a CPU, where more of them fall out of its caches; a GPU takes all."""

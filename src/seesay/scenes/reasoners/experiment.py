@@ -19,7 +19,7 @@ from seesay.progress import StageProgress
 from seesay.scenes.reasoners import checkpoints
 from seesay.scenes.reasoners.config import ReasonerConfig, preset_config
 from seesay.scenes.reasoners.dataset import ReasonerDataset
-from seesay.scenes.reasoners.features.extractor import FeatureExtractor, open_extractor
+from seesay.scenes.reasoners.features.extractor import FeatureExtractor, has_objects, open_extractor
 from seesay.scenes.reasoners.networks.registry import network_class
 from seesay.scenes.reasoners.sources import ItemSource, scene_source
 from seesay.scenes.reasoners.train import train, validate
@@ -36,7 +36,7 @@ def with_features(
     """Return the config with other features or pictures of another size, and the extractor."""
     name = features or config.features
     takes_objects = network_class(config.network).takes_objects
-    if takes_objects != (name == "objects"):
+    if takes_objects != has_objects(name):
         inputs = "objects only" if takes_objects else "pixels or feature maps, not objects"
         raise UserError(
             f"The network {config.network} takes {inputs}: omit --features, or choose another "

@@ -64,15 +64,25 @@ class ObjectExtractor:
         return objects.find_objects(pictures)
 
 
-def open_extractor(name: str, image_size: int) -> FeatureExtractor:
-    """Open the extractor of this name: `pixels`, `objects`, `h5:FOLDER`, or a pretrained network.
+def has_objects(name: str) -> bool:
+    """Return whether features of this name are slots of objects."""
+    return name == "objects" or name.startswith("objects:")
 
-    See `pretrained` for the names of the latter, and `stored` for the folder.
+
+def open_extractor(name: str, image_size: int) -> FeatureExtractor:
+    """Open the extractor of this name.
+
+    It is `pixels`, `objects`, `objects:FOLDER` (see `learnt_objects`), `h5:FOLDER` (see `stored`),
+    or a pretrained network (see `seesay.models.backbones`).
     """
     if name == "pixels":
         return PixelExtractor(image_size)
     if name == "objects":
         return ObjectExtractor()
+    if has_objects(name):
+        from seesay.scenes.reasoners.features.learnt_objects import LearntObjectExtractor
+
+        return LearntObjectExtractor(Path(name.removeprefix("objects:")))
     if name.startswith("h5:"):
         from seesay.scenes.reasoners.features.stored import StoredFeatures
 

@@ -6,7 +6,7 @@ that describes its pixels: how many there are, their colour, their outline, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 
 import numpy as np
@@ -29,7 +29,8 @@ They are: whether there is an object, its area, its box (top, left, bottom, righ
 outline.
 """
 _DARKEST = 24
-_SMALLEST = 8
+SMALLEST = 8
+"""Pixels of the smallest group that counts as an object."""
 _NOTCH = 2.0
 """Pixels: where the outline of a group lies deeper inside its convex hull, two objects touch."""
 _ANGLES = np.arange(36) * np.pi / 36
@@ -53,26 +54,41 @@ def find_objects(pictures: NDArray[np.uint8]) -> Floats:
 
     The biggest object comes first; empty slots are all zero.
     """
-    slots = np.zeros((len(pictures), SLOTS, SLOT_SIZE), dtype=np.float32)
-    for row, picture in zip(slots, pictures, strict=True):
-        size = len(picture)
-        biggest = sorted(_segment(picture), key=lambda detected: -detected[0])[:SLOTS]
-        for slot, (area, box, appearance) in zip(row, biggest, strict=False):
-            lengths = np.array(box, dtype=np.float32) / size
-            slot[:] = np.concatenate(([1.0, area / size**2], lengths, appearance))
+    return np.stack([to_slots(_segment(picture), len(picture)) for picture in pictures])
+
+
+def to_slots(detected: Iterable[Detected], size: int) -> Floats:
+    """Return slots (SLOTS, SLOT_SIZE) of the objects of a picture of `size` pixels a side."""
+    slots = np.zeros((SLOTS, SLOT_SIZE), dtype=np.float32)
+    biggest = sorted(detected, key=lambda one: -one[0])[:SLOTS]
+    for slot, (area, box, appearance) in zip(slots, biggest, strict=False):
+        lengths = np.array(box, dtype=np.float32) / size
+        slot[:] = np.concatenate(([1.0, area / size**2], lengths, appearance))
     return slots
+
+
+def covered_pixels(picture: NDArray[np.uint8]) -> Mask:
+    """Return the pixels of which objects cover half or more.
+
+    A pixel at an edge is darker, by how much of it is covered.
+    """
+    from scipy import ndimage
+
+    bright = picture.max(2)
+    inside: Mask = (bright > ndimage.maximum_filter(bright, 3) // 2) & (bright >= _DARKEST)
+    return inside
 
 
 def _segment(picture: NDArray[np.uint8]) -> list[Detected]:
     """Return every connected group of pixels of one hue as an object.
 
-    A pixel at an edge is darker, by how much of it is covered. Those covered by half or more
-    connect: a gap of one pixel separates two objects. The others count towards the area only.
+    Pixels covered by half or more connect: a gap of one pixel separates two objects. The others
+    count towards the area only.
     """
     from scipy import ndimage
 
     bright = picture.max(2)
-    inside = (bright > ndimage.maximum_filter(bright, 3) // 2) & (bright >= _DARKEST)
+    inside = covered_pixels(picture)
     labels, _ = ndimage.label(inside)
     objects = []
     for number, (down, across) in enumerate(ndimage.find_objects(labels), 1):
@@ -89,7 +105,7 @@ def _segment(picture: NDArray[np.uint8]) -> list[Detected]:
             for mask in _convex_parts(joint):
                 # the pixels of other objects do not count
                 free = mask | (~inside[where] & (hue == kind))
-                objects.append(_measure(colors, np.where(free, light, 0), mask, corner))
+                objects.append(measure_object(colors, np.where(free, light, 0), mask, corner))
     return objects
 
 
@@ -104,7 +120,7 @@ def _hue_parts(group: Mask, hue: NDArray[np.uint8]) -> Iterator[tuple[int, Mask]
             joint = parts == part
             # the border where two objects touch is one pixel wide, and mixes both hues
             is_border = len(kinds) > 1 and not ndimage.binary_erosion(joint, _AROUND).any()
-            if joint.sum() >= _SMALLEST and not is_border:
+            if joint.sum() >= SMALLEST and not is_border:
                 yield kind, joint
 
 
@@ -129,7 +145,7 @@ def _convex_parts(mask: Mask) -> list[Mask]:
     for angle, offset in product(_ANGLES, (-1.0, 0.0, 1.0)):
         side = np.cos(angle) * down + np.sin(angle) * across >= offset
         halves = (mask & side, mask & ~side)
-        if min(half.sum() for half in halves) >= _SMALLEST:
+        if min(half.sum() for half in halves) >= SMALLEST:
             hulls = sum(ConvexHull(_corners(half)).volume for half in halves)
             cuts.append((hulls, halves))
     if not cuts:
@@ -152,7 +168,7 @@ def _corners(mask: Mask) -> NDArray[np.float64]:
     return np.stack((down, across), axis=1).astype(np.float64)
 
 
-def _measure(
+def measure_object(
     picture: NDArray[np.uint8],
     bright: NDArray[np.uint8],
     mask: Mask,

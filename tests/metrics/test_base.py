@@ -32,14 +32,20 @@ def test_items_refuse_what_cannot_be_scored(
         ScoredItems(np.array(scores), np.array(gold))
 
 
-def test_no_answer_is_wrong_and_leaves_all_labels_alike() -> None:
+def test_no_answer_is_wrong_by_every_metric() -> None:
     items = ScoredItems(
         np.array([[-np.inf, -np.inf, np.nan], [0.0, 0.0, np.nan]]), np.array([[1.0, 0, 0]] * 2)
     )
-    for name in ("accuracy", "relaxed_accuracy", "majority_accuracy", "shared_accuracy"):
+    accuracies = ("accuracy", "relaxed_accuracy", "majority_accuracy", "shared_accuracy")
+    for name in (*accuracies, "true_confidence"):
         assert get(name).stats(items)[:, 0].tolist() == [0.0, 0.5], name
+    # hits, predictions and gold of each label
+    for name in ("macro_f1", "macro_f1_space"):
+        nothing, both = get(name).stats(items).tolist()
+        assert nothing == [0, 0, 0, 0, 0, 0, 1, 0, 0], name
+        assert both == [1, 0, 0, 1, 1, 0, 1, 0, 0], name
+    # a distribution that knows nothing holds all labels alike
     assert items.probabilities.tolist() == [[0.5, 0.5, 0.0]] * 2
-    assert get("true_confidence").stats(items)[:, 0].tolist() == [0.5, 0.5]
     assert chance(get("accuracy"), items) == 0.5
 
 

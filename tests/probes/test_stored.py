@@ -111,12 +111,20 @@ def test_rows_that_do_not_fit_are_reported(task: Task, answered: Run, tmp_path: 
         file.write("{not json\n")
     run = scored(path, task, tmp_path)
     notes = "\n".join(run.manifest.notes)
-    assert "4 of 60 prompts have no stored answer and count as wrong" in notes
+    missing = "4 of 60 prompts of 'core-color' have no stored answer: asked, they count as wrong"
+    assert missing in notes
     assert "1 of 58 stored answers are to no question of 'core-color' (nobody)" in notes
     assert "1 stored answers have other options" in notes
     assert "3 rows cannot be read" in notes
     assert "above 0" in notes
     assert "not JSON" in notes
+
+
+def test_answers_of_which_none_can_be_used_are_refused(task: Task, tmp_path: Path) -> None:
+    """Uniform guesses in their place would have a macro F1 above many models'."""
+    rows = [{"question": question.id, "logp": {"mauve": -1.0}} for question in task.questions]
+    with pytest.raises(UserError, match="has no usable answer to 'core-color'"):
+        scored(lines(tmp_path / "mauve.jsonl", rows), task, tmp_path)
 
 
 def test_an_unanswered_template_is_left_out(task: Task, answered: Run, tmp_path: Path) -> None:
@@ -214,7 +222,7 @@ def test_logged_choices_that_are_no_options_are_reported(task: Task, tmp_path: P
     rows[1]["arguments"]["gen_args_0"]["arg_0"] = "Another text"
     run = scored(lines(tmp_path / "samples_x.jsonl", rows), task, tmp_path)
     notes = "\n".join(run.manifest.notes)
-    assert "2 of 30 prompts have no stored answer" in notes
+    assert "2 of 30 prompts of 'core-color' have no stored answer" in notes
     assert "1 stored answers have other options" in notes
     assert "1 rows cannot be read (samples_x.jsonl, row 2: its choices follow" in notes
 

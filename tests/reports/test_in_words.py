@@ -97,6 +97,12 @@ def test_without_a_baseline_there_is_chance() -> None:
     assert words([run(task(), "baseline:majority")]) == ""
 
 
+def test_a_verdict_on_few_objects_is_marked_as_its_figure_is() -> None:
+    model = run(task(), "smollm2")
+    few = tuple(figure.model_copy(update={"too_few": True}) for figure in model.figures)
+    assert words([replace(model, figures=few)]) == "smollm2 is above chance on made-up†."
+
+
 def test_a_figure_that_is_grey_on_the_page_is_not_called_above_chance() -> None:
     """p = 0.03 is below 0.05 alone, and 0.06 is not as one of two headline figures."""
     numbers = {"value": 0.6085, "low": 0.6085 - 0.05 * 1.96, "high": 0.7, "chance": 0.5}

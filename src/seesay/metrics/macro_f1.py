@@ -33,8 +33,11 @@ def macro_f1(sums: FloatArray) -> FloatArray:
 
 
 def confusion(items: ScoredItems, typical: Callable[[FloatArray], FloatArray]) -> FloatArray:
-    """Per item and label: predicted and gold, predicted, gold. F1 needs no more."""
-    predicted = typical(items.probabilities) > 0
+    """Per item and label: predicted and gold, predicted, gold. F1 needs no more.
+
+    Without an answer nothing is predicted.
+    """
+    predicted = (typical(items.probabilities) > 0) & items.answered
     return np.hstack([predicted & items.is_gold, predicted, items.is_gold]).astype(np.float64)
 
 

@@ -9,8 +9,9 @@ from seesay.metrics.base import FloatArray, ScoredItems, mean_metric
 
 
 def true_confidence(items: ScoredItems) -> FloatArray:
-    """Probability summed over the gold labels."""
-    return np.asarray(np.where(items.is_gold, items.probabilities, 0.0).sum(axis=1))
+    """Probability summed over the gold labels; none without an answer, which counts as wrong."""
+    on_gold = items.is_gold & items.answered
+    return np.asarray(np.where(on_gold, items.probabilities, 0.0).sum(axis=1))
 
 
 TRUE_CONFIDENCE = mean_metric(

@@ -142,13 +142,15 @@ class StoredAnswers(Model):
                 f"{_count_and_name(noun, contradictions)}: keep one answer to each; several "
                 "samples are a list in one row."
             )
+        self._refuse_unusable(task, misfits.values())
         # by identity: two equal rows are two answers, and either may be to no question
         used = {id(row) for rows in located.values() for row in rows}
         unknown = [_subject(row) for row in self._rows if id(row) not in used]
         prompts = len(task.questions) * len(task.templates)
         stored = len(self._rows)
         problems = {
-            f"of {prompts:,} prompts have no stored answer and count as wrong": missing,
+            f"of {prompts:,} prompts of '{task.name}' have no stored answer: asked, they count as "
+            "wrong": missing,
             f"of {stored:,} stored answers are to no question of '{task.name}'": unknown,
             "stored answers have other options than their question": misfits.values(),
             "rows cannot be read": list(map(str, self._bad_rows)),
@@ -156,6 +158,15 @@ class StoredAnswers(Model):
         for problem, subjects in problems.items():
             if subjects:
                 self.note(f"{self.name}: {_count_and_name(problem, subjects)}.")
+
+    def _refuse_unusable(self, task: Task, misfits: Collection[str]) -> None:
+        """Refuse answers of which none has the options of its question."""
+        if any(self._by_prompt.values()):
+            return
+        raise UserError(
+            f"'{self.name}' has no usable answer to '{task.name}': "
+            f"{_count_and_name('rows have other options than their question', misfits)}."
+        )
 
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
         """Return what was noted of the rows, and how many stored texts named no option."""

@@ -9,6 +9,7 @@ from seesay.grouping import group_by
 from seesay.quantities import listed
 from seesay.reports.chance import LIKE_CHANCE, WORSE, standings
 from seesay.reports.formatting import (
+    FEW,
     NONE,
     interval,
     is_shown,
@@ -40,6 +41,7 @@ def results_in_words(groups: Sequence[TaskRuns], comparisons: Sequence[Compariso
     Models of which the same is to be said share a sentence.
     """
     from_chance = _verdicts_on_chance(groups)
+    few = _of_few_objects(groups)
     entries = [entry for group in groups for entry in group.entries]
     labels_by_words: dict[tuple[str, str], list[str]] = {}
     for label, runs in group_by(entries, lambda entry: entry.label).items():
@@ -49,7 +51,8 @@ def results_in_words(groups: Sequence[TaskRuns], comparisons: Sequence[Compariso
         for entry in runs:
             rival, verdict, contrary = _verdict(entry, comparisons, from_chance)
             if verdict:
-                words = f"{entry.run.manifest.task}{contrary}{_unanswered(entry.run)}"
+                mark = FEW if entry in few else ""
+                words = f"{entry.run.manifest.task}{mark}{contrary}{_unanswered(entry.run)}"
                 tasks.setdefault((rival, verdict), []).append(words)
         for rival in dict.fromkeys(rival for rival, _ in tasks):
             parts = []
@@ -73,6 +76,12 @@ def _unanswered(run: Run) -> str:
     if 100 * count < len(run.answers) or not count:
         return ""
     return f" ({count:,} of {len(run.answers):,} prompts without an answer count as wrong)"
+
+
+def _of_few_objects(groups: Sequence[TaskRuns]) -> set[LabelledRun]:
+    """Return the runs whose headline figure rests on too few objects, as its mark says."""
+    figures = [item for group in groups for item in group.headline_figures().items()]
+    return {entry for entry, figure in figures if figure.too_few}
 
 
 def _verdicts_on_chance(groups: Sequence[TaskRuns]) -> dict[LabelledRun, str]:

@@ -13,7 +13,14 @@ from tests.metrics.strategies import random_items
 
 from seesay.metrics import Interval, Resamples, bootstrap, get
 from seesay.metrics.base import FloatArray, Value, weighted_mean
-from seesay.metrics.bootstrap import Clusters, not_degenerate, summarise, wilson
+from seesay.metrics.bootstrap import (
+    SHARE,
+    UNBOUNDED,
+    Clusters,
+    not_degenerate,
+    summarise,
+    wilson,
+)
 
 
 def interval(
@@ -288,3 +295,27 @@ def test_difference_of_nothing_throughout_has_two_sides() -> None:
     assert (rounded.low, rounded.high) == pytest.approx((-0.1611, 0.1611), abs=1e-4)
     doubtful = Interval(0.0, -0.5, 0.5)
     assert not_degenerate(doubtful, 20, signed=True) == doubtful
+
+
+def test_bounds_decide_what_is_clipped() -> None:
+    """Three objects that happen to lie between 0 and 1 are a share only where they are said to
+    be."""
+    values = means(np.array([[0.0, 1.0, 1.0]]))
+    draw = Resamples(np.arange(3), 500)
+    share = draw.interval(values, weighted_mean, bounds=SHARE)
+    assert (share.low, share.high) == (0.0, 1.0)
+    signed = draw.interval(values, weighted_mean, bounds=(-1.0, 1.0))
+    assert (signed.low, signed.high) == (-1.0, 1.0)
+    free = draw.interval(values, weighted_mean)
+    assert free.low < -1.0
+    assert free.high > 1.0
+    both = draw.intervals([(draw.sums(values), weighted_mean)] * 2, bounds=[SHARE, UNBOUNDED])
+    assert both == [share, free]
+
+
+def test_a_correlation_may_be_below_zero() -> None:
+    for name in ("spearman", "kendall", "gain_over_blind"):
+        assert get(name).bounds == (-1.0, 1.0)
+    assert get("brier").bounds == (0.0, 2.0)
+    assert get("mean_score").bounds == (0.0, np.inf)
+    assert get("macro_f1").bounds == SHARE

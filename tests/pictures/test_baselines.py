@@ -68,6 +68,28 @@ def test_vision_models(kind: str, task: Task, tmp_path: Path) -> None:
     assert any("plain gray" in note for note in finished.manifest.notes) == needs_picture
 
 
+def test_opposite_log_odds_have_opposite_intervals(tmp_path: Path) -> None:
+    """Who always says the most frequent colour is pulled by the prior as far as it is not by the
+    picture."""
+    try:
+        icons.icon("lemon")
+    except UserError as error:
+        absent(str(error))
+    settings = Settings(limit=20)
+    finished = run(
+        load_model("baseline:majority"), load_task("prior-color"), tmp_path / "runs", settings
+    )
+    parts = {"prior_log_odds": "here", "picture_log_odds": "usually"}
+    ends = {
+        figure.metric: [figure.value, figure.low, figure.high]
+        for figure in finished.figures
+        if figure.template is None
+        and figure.slice == Slice.of(question_type=parts.get(figure.metric, ""))
+    }
+    assert ends["prior_log_odds"] == pytest.approx([0.794, -0.492, 2.080], abs=5e-4)
+    assert ends["picture_log_odds"] == pytest.approx([-0.794, -2.080, 0.492], abs=5e-4)
+
+
 class Looking(BaseHTTPRequestHandler):
     """Speaks OpenAI's vision format: names the colour that it sees, and says yellow where there is
     no picture."""

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.metrics.strategies import items
 
-from seesay.metrics import ScoredItems, get
-from seesay.metrics.base import BoolArray
+from seesay.metrics import Interval, Resamples, ScoredItems, get
+from seesay.metrics.base import BoolArray, FloatArray
+from seesay.metrics.bootstrap import not_degenerate
 from seesay.pictures.pull import LEAST
 
 MEASURES = ("prior_pull", "prior_log_odds", "picture_pull", "picture_log_odds", "gain_over_blind")
@@ -109,3 +110,42 @@ def test_order_of_items_changes_nothing(data: ScoredItems, seed: int, name: str)
 @given(items(), st.sampled_from(MEASURES))
 def test_undefined_without_a_pull_or_a_blind_question(data: ScoredItems, name: str) -> None:
     assert math.isnan(get(name)(without_pulls(data)))
+
+
+def log_odds_interval(name: str, scores: FloatArray) -> Interval:
+    """The figure of some questions, each about an object of its own.
+
+    One label of three is right, and the next one is suggested by both the prior and the picture.
+    """
+    gold = np.eye(3)[np.zeros(len(scores), dtype=int)]
+    suggested = np.eye(3, dtype=np.bool_)[np.ones(len(scores), dtype=int)]
+    metric = get(name)
+    data = ScoredItems(scores, gold, marks={"prior": suggested, "picture": suggested})
+    draw = Resamples(np.arange(len(scores)))
+    figure = draw.interval(metric.stats(data)[None], metric.value, bounds=metric.bounds)
+    return not_degenerate(figure, len(scores), signed=metric.signed, most=metric.most)
+
+
+@pytest.mark.parametrize(
+    "odds", [[0.9, 0.1, 0.5], [2.0, -1.0, 5.0, 0.5], [0.794], [0.3, 0.3], [30.0]]
+)
+def test_intervals_of_log_odds_are_mirrored(odds: list[float]) -> None:
+    """Log-odds that happen to lie between 0 and 1 are no share: turned round, they have the
+    interval turned round."""
+    scores = np.array([[-odd, 0.0, -99.0] for odd in odds])
+    pulled = log_odds_interval("prior_log_odds", scores)
+    repelled = log_odds_interval("picture_log_odds", scores[:, [1, 0, 2]])
+    assert pulled.value == pytest.approx(np.minimum(odds, -math.log(LEAST)).mean(), abs=1e-4)
+    assert [repelled.value, -repelled.low, -repelled.high] == pytest.approx(
+        [-pulled.value, pulled.high, pulled.low]
+    )
+    assert pulled.low < pulled.value <= pulled.high <= -math.log(LEAST) + 1e-9
+    assert pulled.high - pulled.low > 1
+
+
+def test_one_object_leaves_log_odds_in_doubt() -> None:
+    """Wilson's interval of none of one reaches .7935: so far towards either end of the range."""
+    figure = log_odds_interval("picture_log_odds", np.array([[0.794, 0.0, -9.0]]))
+    end = -math.log(LEAST)
+    reach = [-0.794 - 0.7935 * (end - 0.794), -0.794 + 0.7935 * (end + 0.794)]
+    assert [figure.low, figure.high] == pytest.approx(reach, abs=2e-3)

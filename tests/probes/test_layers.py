@@ -210,9 +210,9 @@ def test_layers_allow_for_pairs_that_share_a_thing() -> None:
     settings = Settings(resamples=400)
     (figure,) = layer_figures("m", pairs_task, [0], [[stats], [control]], settings, str)
     things = [question.things for question in questions]
-    whole = Resamples(names, 400, 0, things).interval(stats, weighted_mean)
+    whole = Resamples(names, 400, 0, things).interval(stats, weighted_mean, bounds=(0.0, 1.0))
     assert (figure.low, figure.high) == (whole.low, whole.high)
-    by_pair = Resamples(names, 400, 0).interval(stats, weighted_mean)
+    by_pair = Resamples(names, 400, 0).interval(stats, weighted_mean, bounds=(0.0, 1.0))
     assert figure.high - figure.low > 1.5 * (by_pair.high - by_pair.low)
     assert (figure.objects, figure.too_few) == (12, False)
     # the control is the same for every pair: the difference is as uncertain as the figure

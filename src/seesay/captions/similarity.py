@@ -7,6 +7,7 @@ encoder that has both.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +36,7 @@ def relevance(
     [1.5, 0.0]
     """
     pairs = VectorPairs(captions, pictures, weight)
-    return Measurement(RELEVANCE, RELEVANCE.stats(pairs))
+    return Measurement(replace(RELEVANCE, most=weight), RELEVANCE.stats(pairs))
 
 
 def _scores(pairs: VectorPairs) -> FloatArray:

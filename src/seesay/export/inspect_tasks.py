@@ -187,7 +187,9 @@ def _intervals(values: Sequence[float], samples: Sequence[dict[str, Any]]) -> di
     figures: dict[str, Any] = {}
     for part in sorted(set(parts.tolist())):
         sums = draw.sums(statistics[None], parts == part)
-        (resampled,) = draw.intervals([(sums, RELAXED_ACCURACY.value)])
+        (resampled,) = draw.intervals(
+            [(sums, RELAXED_ACCURACY.value)], bounds=[RELAXED_ACCURACY.bounds]
+        )
         ends = not_degenerate(resampled, draw.count_objects(sums))
         prefix = f"{part} " if part else ""
         if part:

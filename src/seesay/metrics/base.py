@@ -127,8 +127,8 @@ class Metric(Generic[Data]):
     `whole_vocabulary` ones need ranks; for a `lower_is_better` one, less is better. `guess` is the
     expected value of each item under a random order of its labels, where that differs from the
     value under equal scores. `is_mean`: the value is a weighted mean over items, the weight being
-    the second statistic. `signed`: the value is a difference of shares, from -1 to 1.
-    `most` is the largest value that there can be, infinite where there is none.
+    the second statistic. `most` is the largest value that there can be, infinite where there is
+    none. The smallest is 0, or -`most` where the value is `signed`.
     `across_questions`: scores of different questions are compared, which means something only where
     an option's score does not depend on the other options.
     """
@@ -145,6 +145,11 @@ class Metric(Generic[Data]):
     signed: bool = False
     across_questions: bool = False
     most: float = 1.0
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The smallest and the largest value that there can be."""
+        return -self.most if self.signed else 0.0, self.most
 
     def defined(self, stats: FloatArray) -> BoolArray:
         """Return which items of (..., n, k) statistics count.

@@ -25,6 +25,10 @@ from seesay.metrics.dependence import ThingsInCommon, influence, small_sample_ra
 _KEPT_BYTES = 1 << 27
 _BLOCK = 1 << 21  # counts, or their products, at once
 
+Bounds = tuple[float, float]
+SHARE: Bounds = (0.0, 1.0)
+UNBOUNDED: Bounds = (-math.inf, math.inf)
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:
@@ -113,27 +117,42 @@ class Resamples:
         *,
         where: BoolArray | None = None,
         level: float = LEVEL,
+        bounds: Bounds = UNBOUNDED,
     ) -> Interval:
         """Return a figure with its percentile interval.
 
-        The figure is the mean over templates of `value` of the summed statistics (t, n, k).
+        The figure is the mean over templates of `value` of the summed statistics (t, n, k), which
+        is within the bounds.
 
         Resamples in which the figure is not defined, such as those that miss a slice, are left out.
         """
-        return self.intervals([(self.sums(stats, where), value)], level=level)[0]
+        return self.intervals([(self.sums(stats, where), value)], level=level, bounds=[bounds])[0]
 
     def intervals(
-        self, figures: Sequence[tuple[FloatArray, Value]], *, level: float = LEVEL
+        self,
+        figures: Sequence[tuple[FloatArray, Value]],
+        *,
+        level: float = LEVEL,
+        bounds: Sequence[Bounds] | None = None,
     ) -> list[Interval]:
-        """Return several figures in one pass, each given as its `sums` and its value function."""
+        """Return several figures in one pass, each given as its `sums` and its value function.
+
+        `bounds` are those of each figure; without them, none has any.
+        """
+        bounds = bounds or [UNBOUNDED] * len(figures)
         intervals = []
-        for (sums, value), (point, resampled) in zip(figures, self.values(figures), strict=True):
+        for (sums, value), (point, resampled), ends in zip(
+            figures,
+            self.values(figures),
+            bounds,
+            strict=True,
+        ):
             ratio = self.widening(sums, value)
             objects = self.count_objects(sums)
             # where objects share things, few things are allowed for already
             if ratio == 1 and is_small(objects):
                 ratio = small_sample_ratio(objects)
-            intervals.append(summarise(point, widen(point, resampled, ratio), level))
+            intervals.append(summarise(point, widen(point, resampled, ratio, ends), level))
         return intervals
 
     def widening(self, sums: FloatArray, value: Value, minus: FloatArray | None = None) -> float:
@@ -167,7 +186,8 @@ class Resamples:
             (self.sums(measurement.statistics[None]), measurement.metric.value)
             for measurement in measurements
         ]
-        return self.intervals(figures)
+        bounds = [measurement.metric.bounds for measurement in measurements]
+        return self.intervals(figures, bounds=bounds)
 
     def values(self, figures: Sequence[tuple[FloatArray, Value]]) -> list[tuple[float, FloatArray]]:
         """Each figure as it is, and in every resample."""
@@ -222,15 +242,11 @@ class Resamples:
         )
 
 
-def widen(point: float, resampled: FloatArray, ratio: float) -> FloatArray:
-    """Return resamples that lie farther from the figure by a ratio; shares stay between 0 and 1."""
-    if ratio == 1 or np.isnan(resampled).all():
+def widen(point: float, resampled: FloatArray, ratio: float, bounds: Bounds) -> FloatArray:
+    """Return resamples that lie farther from the figure by a ratio, yet within its bounds."""
+    if ratio == 1:
         return resampled
-    widened = point + ratio * (resampled - point)
-    is_share = np.nanmin(resampled) >= 0 and np.nanmax(resampled) <= 1
-    if is_share:
-        return np.asarray(np.clip(widened, 0.0, 1.0))
-    return widened
+    return np.asarray(np.clip(point + ratio * (resampled - point), *bounds))
 
 
 def summarise(point: float, resampled: FloatArray, level: float = LEVEL) -> Interval:
@@ -305,9 +321,11 @@ def not_degenerate(
     would claim certainty. Yet a share of objects that were not seen, by Wilson's interval of none
     of so many, may have any value: 0 to `most`, or -most to most where a figure is `signed`. Where
     all objects are right, or all wrong, that is Wilson's own interval. Any other interval is
-    returned as it is.
+    returned as it is. A figure without a largest value is doubted as a share is.
     """
     value = interval.value
+    if math.isinf(most):
+        most = 1.0
     bottom = -most if signed else 0.0
     # equal numbers differ by rounding; what is not defined has no width to compare
     is_certain = interval.high - interval.low < _ROUNDING

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
 
 from seesay.metrics.base import FloatArray, ScoredItems, mean_metric
@@ -12,6 +15,11 @@ def mean_score(items: ScoredItems) -> FloatArray:
     return np.asarray(np.where(items.is_gold, np.exp(items.scores), 0.0).sum(axis=1))
 
 
-MEAN_SCORE = mean_metric(
-    "mean_score", "The mean of the scores that another program's log gives its items.", mean_score
+MEAN_SCORE = replace(
+    mean_metric(
+        "mean_score",
+        "The mean of the scores that another program's log gives its items.",
+        mean_score,
+    ),
+    most=math.inf,
 )

@@ -3,6 +3,8 @@ Paik et al. 2021)."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from seesay.metrics.base import (
@@ -115,9 +117,19 @@ def _quotient(shared: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
     return np.asarray(np.clip(quotient, -1.0, 1.0))
 
 
-SPEARMAN = mean_metric(
-    "spearman", "Spearman's rank correlation of scores and gold weights, per question.", spearman
+SPEARMAN = replace(
+    mean_metric(
+        "spearman",
+        "Spearman's rank correlation of scores and gold weights, per question.",
+        spearman,
+    ),
+    signed=True,
 )
-KENDALL = mean_metric(
-    "kendall", "Kendall's tau-b of scores and gold weights, per question.", kendall
+KENDALL = replace(
+    mean_metric(
+        "kendall",
+        "Kendall's tau-b of scores and gold weights, per question.",
+        kendall,
+    ),
+    signed=True,
 )

@@ -92,7 +92,8 @@ def _pull_metrics(source: str, question: str) -> tuple[Metric[ScoredItems], Metr
                 lambda items: pull_log_odds(items, source),
                 lower_is_better=True,
             ),
-            most=math.inf,
+            signed=True,
+            most=-math.log(LEAST),
         ),
     )
 

@@ -202,7 +202,8 @@ def _mean(
     kinds = [answer.kind for answer in answers]
     # a mean is a sum over a count
     stats = np.stack([values, np.ones(len(values))], axis=1)
-    resampled = Resamples(kinds, RESAMPLES).interval(stats[None], weighted_mean)
+    bounds = (-1.0 if signed else 0.0, 1.0)
+    resampled = Resamples(kinds, RESAMPLES).interval(stats[None], weighted_mean, bounds=bounds)
     objects = len(set(kinds))
     mean = not_degenerate(resampled, objects, signed=signed)
     return Estimate(mean.value, mean.low, mean.high, objects)

@@ -437,7 +437,10 @@ def _of_metric(
         for subset_stats, subset in zip(by_subset, parts, strict=True)
     ]
     # all at once: every resample is then one matrix product
-    intervals = sources.draw.intervals([(subset_sums, metric.value) for subset_sums in sums])
+    intervals = sources.draw.intervals(
+        [(subset_sums, metric.value) for subset_sums in sums],
+        bounds=[metric.bounds] * len(sums),
+    )
     rows = []
     for subset, subset_stats, subset_sums, interval in zip(
         parts,
@@ -447,7 +450,7 @@ def _of_metric(
         strict=True,
     ):
         objects = sources.draw.count_objects(subset_sums)
-        bounded = not_degenerate(interval, objects, signed=metric.signed)
+        bounded = not_degenerate(interval, objects, signed=metric.signed, most=metric.most)
         if np.isnan(bounded.value) or np.isnan(bounded.low):
             continue  # not defined here, such as a whole-vocabulary figure of a server
         rows.append(_figure(name, metric, subset_stats, subset, bounded, objects, sources))

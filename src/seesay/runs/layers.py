@@ -291,12 +291,15 @@ def layer_figures(
     metric = metrics.get(task.metrics[0])
     resamples = resample_questions(task.questions, settings.resamples, settings.seed)
     sums = [resamples.sums(layer_stats) for layer_stats in stats[0]]
-    intervals = resamples.intervals([(layer_sums, metric.value) for layer_sums in sums])
+    intervals = resamples.intervals(
+        [(layer_sums, metric.value) for layer_sums in sums],
+        bounds=[metric.bounds] * len(sums),
+    )
     chance = _chance(task)
     rows = []
     for place, layer in enumerate(layers):
         objects = resamples.count_objects(sums[place])
-        interval = not_degenerate(intervals[place], objects, signed=metric.signed)
+        interval = not_degenerate(intervals[place], objects, signed=metric.signed, most=metric.most)
         repeats = [float(metric.value(part.sum(axis=0))) for part in stats[0][place]]
         figure = LayerFigure(
             model=model,

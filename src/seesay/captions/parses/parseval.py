@@ -6,6 +6,7 @@ brackets that gold has.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
@@ -214,7 +215,10 @@ def parseval(
 
     It has precision, recall and F1, labelled and not, complete match, crossing brackets and tags.
     """
-    metrics = [Metric(*row, statistics, partial(_share, *columns)) for row, columns in _SHARES]
+    metrics = [
+        Metric(*row, statistics, partial(_share, *columns), most=most)
+        for row, columns, most in _SHARES
+    ]
     kinds = [("unlabelled", "unlabelled")]
     if parameters.labelled:
         kinds.insert(0, ("labelled", "matched"))
@@ -247,22 +251,27 @@ _SHARES = (
     (
         ("complete match", "Share of sentences with equal brackets."),
         ("complete", "one"),
+        1.0,
     ),
     (
         ("average crossing", "Test brackets that cross a gold one, per sentence."),
         ("crossing", "one"),
+        math.inf,
     ),
     (
         ("no crossing", "Share of sentences without a crossing bracket."),
         ("none", "one"),
+        1.0,
     ),
     (
         ("two or less crossing", "Share of sentences with 2 crossings or fewer."),
         ("two", "one"),
+        1.0,
     ),
     (
         ("tagging accuracy", "Share of words with the gold tag."),
         ("tags", "words"),
+        1.0,
     ),
 )
 """The name and the meaning of each figure beside brackets, and the columns that it divides."""

@@ -26,7 +26,7 @@ from seesay.metrics.agreement import (
     step_up,
 )
 from seesay.metrics.base import IntArray, ratio
-from seesay.metrics.bootstrap import not_degenerate
+from seesay.metrics.bootstrap import Bounds, not_degenerate
 from seesay.metrics.correlation_interval import correlation_interval
 from seesay.questions import THINGS_JOINT
 
@@ -243,6 +243,7 @@ def _choice_coefficients(
             AgreementStatistics(by_item, metric.value),
             draw,
             f"{name} of one person, gold being what is typical of the others' answers",
+            metric.bounds,
         )
     return coefficients
 
@@ -291,11 +292,16 @@ def _objects(study: Study, items: Sequence[StudyItem]) -> list[str]:
     return [objects.get(item.base, item.id) for item in items]
 
 
-def _interval(statistics: AgreementStatistics, draw: Resamples, meaning: str) -> Coefficient:
-    resampled = draw.interval(statistics.rows[None], statistics.value)
+def _interval(
+    statistics: AgreementStatistics,
+    draw: Resamples,
+    meaning: str,
+    bounds: Bounds = (-1.0, 1.0),
+) -> Coefficient:
+    resampled = draw.interval(statistics.rows[None], statistics.value, bounds=bounds)
     objects = draw.count_objects(draw.sums(statistics.rows[None]))
     # people who agree on all that they were asked may not on what they were not
-    interval = not_degenerate(resampled, objects, signed=True)
+    interval = not_degenerate(resampled, objects, signed=bounds[0] < 0)
     return _coefficient(interval.value, interval.low, interval.high, meaning)
 
 

@@ -28,7 +28,7 @@ from seesay.language.relations.inventory import (
 )
 from seesay.language.relations.vectors import WordVectors, read_vectors
 from seesay.metrics.base import FloatArray, weighted_mean
-from seesay.metrics.bootstrap import Resamples, not_degenerate
+from seesay.metrics.bootstrap import SHARE, Resamples, not_degenerate
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,8 @@ def _accuracy(
     """
     stats = np.stack([credit, np.ones_like(credit)], axis=1)[None]
     draw = Resamples(answers, RESAMPLES, seed)
-    interval = not_degenerate(draw.interval(stats, weighted_mean), draw.clusters.size)
+    resampled = draw.interval(stats, weighted_mean, bounds=SHARE)
+    interval = not_degenerate(resampled, draw.clusters.size)
     return VectorTest(
         title,
         interval.value,

@@ -22,6 +22,7 @@ from seesay.data.json_stream import DuplicateKeys, parse_json
 from seesay.data.lines import Line, open_bytes, read_errors, read_head, read_lines
 from seesay.errors import UserError, first_line
 from seesay.files import damage_as_user_error
+from seesay.quantities import quantity
 from seesay.questions import BadRow
 
 if TYPE_CHECKING:
@@ -246,7 +247,9 @@ def table_rows(
         if isinstance(cells, BadRow):
             yield cells
         elif len(cells) != len(header):
-            yield BadRow(number, f"has {len(cells)} cells where there are {len(header)} columns")
+            verb = "is" if len(header) == 1 else "are"
+            there = f"where there {verb} {quantity(len(header), 'column')}"
+            yield BadRow(number, f"has {quantity(len(cells), 'cell')} {there}")
         else:
             yield Row(number, dict(zip(header, cells, strict=True)))
 

@@ -256,6 +256,32 @@ def test_new_asks_about_the_other_of_two_columns_and_check_counts_what_is_worth_
     assert out.endswith("\nNothing is wrong; 1 hint above, worth a look.\n")
 
 
+@pytest.mark.parametrize(
+    ("fruits", "seasons", "is_found"),
+    [
+        ("lemon lemon lemon plum plum lime pear fig", "a a b b a a b b", True),
+        ("lemon lemon lemon plum plum plum fig fig", "a a b b a a b b", False),
+        # either may be what is asked about
+        ("lemon lemon lemon plum plum lime pear fig", "a b c d a b c d", False),
+        # of two, the one whose words nearly all differ
+        ("lemon lime plum pear fig date kiwi kiwi", "a b c d a b c d", True),
+    ],
+)
+def test_new_asks_about_words_some_of_which_recur(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    fruits: str,
+    seasons: str,
+    is_found: bool,
+) -> None:
+    pairs = zip(fruits.split(), seasons.split(), strict=True)
+    rows = "".join(f"{fruit},{season},red\n" for fruit, season in pairs)
+    (folder / "t.csv").write_text(f"Fruit,Season,Color\n{rows}")
+    code, out = ran(capsys, "tasks", "new", "t.csv", "-o", "t.yaml")
+    assert (code, "Look at this first" in out) == (0, not is_found)
+    assert ("\nobject: Fruit\n" in (folder / "t.yaml").read_text()) == is_found
+
+
 def test_a_draft_without_a_text_is_refused(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -365,17 +365,20 @@ def _is_slice(table: Table, column: str) -> bool:
 def _short_names(table: Table, gold: str) -> str | None:
     """Return the only other column of short words that mostly differ, if there is one.
 
-    Such words are the things that are asked about; they may recur where there is nothing else to
-    ask about.
+    Such words are the things that are asked about. Where no column is as clear, the only one in
+    which half of them differ is taken; they may recur where there is nothing else to ask about.
 
     Two such columns would be a guess.
     """
-    candidates = []
+    shares = {}
     for column in table.columns:
         names = [value for value in column_values(table, column) if _is_short_name(value)]
-        mostly_differ = len(set(names)) > 0.8 * len(names) or len(table.columns) == 2
-        if column != gold and len(names) == len(table.rows) and mostly_differ:
-            candidates.append(column)
+        if column != gold and len(names) == len(table.rows):
+            shares[column] = len(set(names)) / len(names)
+    if len(table.columns) == 2:
+        return next(iter(shares), None)
+    mostly_differ = [column for column in shares if shares[column] > 0.8]
+    candidates = mostly_differ or [column for column in shares if shares[column] >= 0.5]
     if len(candidates) == 1:
         return candidates[0]
     return None

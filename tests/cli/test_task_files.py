@@ -282,6 +282,23 @@ def test_new_asks_about_words_some_of_which_recur(
     assert ("\nobject: Fruit\n" in (folder / "t.yaml").read_text()) == is_found
 
 
+def test_a_table_that_is_not_utf_8_is_told_how_to_become_it(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = folder / "latin.csv"
+    table.write_bytes("fruit,color\naçaí,purple\nlemon,yellow\nlime,green\n".encode("latin-1"))
+    reason = "row 2: not UTF-8 text: save it as UTF-8 (in a spreadsheet: CSV UTF-8)"
+    code, out = ran(capsys, "tasks", "new", "latin.csv", "-o", "latin.yaml")
+    first = " ".join(out.split()).partition(" Wrote latin.yaml.")[0]
+    assert (code, first) == (0, f"Look at this first: 1 row cannot be read ({reason}).")
+    code, out = ran(capsys, "tasks", "check", "latin.yaml")
+    assert (code, f"latin.csv, {reason}." in " ".join(out.split())) == (1, True)
+    table.write_bytes("fruit,color\naçaí,purple\n".encode("latin-1"))
+    sentence = error_here(capsys, "tasks", "new", "latin.csv", "-o", "other.yaml")
+    assert sentence == f"latin.csv has no row that can be read ({reason})."
+    assert not (folder / "other.yaml").exists()
+
+
 def test_a_draft_without_a_text_is_refused(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

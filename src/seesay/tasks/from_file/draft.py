@@ -15,7 +15,7 @@ from seesay.data.task_files.schema_rows import Reading
 from seesay.data.task_files.tables import Table, column_values, read_file
 from seesay.data.task_files.yaml_text import NULLS
 from seesay.errors import UserError
-from seesay.questions import SLOT
+from seesay.questions import SLOT, BadRow
 from seesay.registry import did_you_mean
 
 # Names of columns by what they hold, as published data sets call them, the likeliest first.
@@ -59,10 +59,11 @@ _SPLITS = {"train", "validation", "valid", "val", "dev", "test"}
 
 @dataclass
 class Draft:
-    """The lines of a task file, and what could not be told from the columns."""
+    """The lines of a task file, what could not be told from the columns, and rows left out."""
 
     lines: list[str] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
+    bad_rows: list[BadRow] = field(default_factory=list)
 
     @property
     def text(self) -> str:
@@ -123,7 +124,7 @@ def draft_file(
         raise UserError(
             f"--gold and --object are both {gold}: a question that names its answer asks nothing."
         )
-    draft = Draft()
+    draft = Draft(bad_rows=table.bad)
     _add_source(draft, path, folder or path.parent, reading)
     _add_columns(draft, table, gold, thing)
     return draft

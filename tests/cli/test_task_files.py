@@ -299,6 +299,26 @@ def test_a_table_that_is_not_utf_8_is_told_how_to_become_it(
     assert not (folder / "other.yaml").exists()
 
 
+def test_check_hints_at_objects_that_differ_only_in_capitals(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without an object every question is its own, and its id may be spelt in any way."""
+    rows = "a,lemon,yellow\nb,apple,red\nc,plum,purple\nA,Apple,red\n"
+    (folder / "fruit.csv").write_text(f"key,fruit,color\n{rows}")
+    own = FILE.replace("tags: [kind]", "id: key")
+    (folder / "fruit.yaml").write_text(own)
+    code, out = ran(capsys, "tasks", "check", "fruit.yaml")
+    hint = (
+        "hint: fruit.yaml, line 2, column 1: the objects 'apple' (row b) and 'Apple' (row A) "
+        "differ only in capitals or blanks: they count as 2 in intervals."
+    )
+    assert (code, hint in out) == (0, True)
+    assert "1 hint above" in out
+    (folder / "fruit.yaml").write_text(own.replace("object: fruit\n", ""))
+    code, out = ran(capsys, "tasks", "check", "fruit.yaml")
+    assert (code, out.splitlines()[-1]) == (0, "Nothing is wrong.")
+
+
 def test_a_draft_without_a_text_is_refused(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar
 
@@ -19,3 +20,15 @@ def group_by(rows: Iterable[Row], key: Callable[[Row], Key]) -> dict[Key, list[R
     for row in rows:
         groups.setdefault(key(row), []).append(row)
     return groups
+
+
+def alike(labels: Iterable[str]) -> list[list[str]]:
+    """Return the labels that seem to be one word written in several ways, those of a word together.
+
+    >>> alike(["red", "green", "Red", "dark  red", "dark red"])
+    [['red', 'Red'], ['dark  red', 'dark red']]
+    """
+    words = group_by(
+        labels, lambda label: " ".join(unicodedata.normalize("NFC", label).split()).casefold()
+    )
+    return [spellings for spellings in words.values() if len(spellings) > 1]

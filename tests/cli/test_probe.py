@@ -461,6 +461,25 @@ def test_rows_that_ask_the_same_are_reported(tmp_path: Path) -> None:
     assert "several rows" not in published.stderr
 
 
+def test_objects_that_seem_to_be_one_are_reported(tmp_path: Path) -> None:
+    table = tmp_path / "things.csv"
+    table.write_text("thing,color\napple,red\nlemon,yellow\nApple,red\nsky,blue\nSky,blue\n")
+    own = tmp_path / "things.yaml"
+    own.write_text(
+        'version: "1"\nrows: things.csv\nobject: thing\noptions: {answers: color}\ngold: color\n'
+        'templates: "The {thing} is [MASK]."\n'
+    )
+    done = seesay(
+        *("probe", "baseline:majority", "--task", own, "--resamples", "100", "--output", tmp_path)
+    )
+    lines = done.stderr.splitlines()
+    place = lines.index(
+        "seesay: things: the objects 'apple' (row 2) and 'Apple' (row 4) differ only in capitals "
+        "or blanks: they count as 2 in intervals."
+    )
+    assert lines[place + 1] == "  … and 1 more (`seesay tasks check`)"
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

@@ -256,6 +256,69 @@ def test_new_asks_about_the_other_of_two_columns_and_check_counts_what_is_worth_
     assert out.endswith("\nNothing is wrong; 1 hint above, worth a look.\n")
 
 
+@pytest.mark.parametrize(
+    ("fruits", "seasons", "is_found"),
+    [
+        ("lemon lemon lemon plum plum lime pear fig", "a a b b a a b b", True),
+        ("lemon lemon lemon plum plum plum fig fig", "a a b b a a b b", False),
+        # either may be what is asked about
+        ("lemon lemon lemon plum plum lime pear fig", "a b c d a b c d", False),
+        # of two, the one whose words nearly all differ
+        ("lemon lime plum pear fig date kiwi kiwi", "a b c d a b c d", True),
+    ],
+)
+def test_new_asks_about_words_some_of_which_recur(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    fruits: str,
+    seasons: str,
+    is_found: bool,
+) -> None:
+    pairs = zip(fruits.split(), seasons.split(), strict=True)
+    rows = "".join(f"{fruit},{season},red\n" for fruit, season in pairs)
+    (folder / "t.csv").write_text(f"Fruit,Season,Color\n{rows}")
+    code, out = ran(capsys, "tasks", "new", "t.csv", "-o", "t.yaml")
+    assert (code, "Look at this first" in out) == (0, not is_found)
+    assert ("\nobject: Fruit\n" in (folder / "t.yaml").read_text()) == is_found
+
+
+def test_a_table_that_is_not_utf_8_is_told_how_to_become_it(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = folder / "latin.csv"
+    table.write_bytes("fruit,color\naçaí,purple\nlemon,yellow\nlime,green\n".encode("latin-1"))
+    reason = "row 2: not UTF-8 text: save it as UTF-8 (in a spreadsheet: CSV UTF-8)"
+    code, out = ran(capsys, "tasks", "new", "latin.csv", "-o", "latin.yaml")
+    first = " ".join(out.split()).partition(" Wrote latin.yaml.")[0]
+    assert (code, first) == (0, f"Look at this first: 1 row cannot be read ({reason}).")
+    code, out = ran(capsys, "tasks", "check", "latin.yaml")
+    assert (code, f"latin.csv, {reason}." in " ".join(out.split())) == (1, True)
+    table.write_bytes("fruit,color\naçaí,purple\n".encode("latin-1"))
+    sentence = error_here(capsys, "tasks", "new", "latin.csv", "-o", "other.yaml")
+    assert sentence == f"latin.csv has no row that can be read ({reason})."
+    assert not (folder / "other.yaml").exists()
+
+
+def test_check_hints_at_objects_that_differ_only_in_capitals(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without an object every question is its own, and its id may be spelt in any way."""
+    rows = "a,lemon,yellow\nb,apple,red\nc,plum,purple\nA,Apple,red\n"
+    (folder / "fruit.csv").write_text(f"key,fruit,color\n{rows}")
+    own = FILE.replace("tags: [kind]", "id: key")
+    (folder / "fruit.yaml").write_text(own)
+    code, out = ran(capsys, "tasks", "check", "fruit.yaml")
+    hint = (
+        "hint: fruit.yaml, line 2, column 1: the objects 'apple' (row b) and 'Apple' (row A) "
+        "differ only in capitals or blanks: they count as 2 in intervals."
+    )
+    assert (code, hint in out) == (0, True)
+    assert "1 hint above" in out
+    (folder / "fruit.yaml").write_text(own.replace("object: fruit\n", ""))
+    code, out = ran(capsys, "tasks", "check", "fruit.yaml")
+    assert (code, out.splitlines()[-1]) == (0, "Nothing is wrong.")
+
+
 def test_a_draft_without_a_text_is_refused(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -212,7 +212,7 @@ def test_a_file_that_must_be_whole_names_its_bad_row(tmp_path: Path) -> None:
     path = tmp_path / "things.csv"
     path.write_text("thing,color\nsky\n")
     with pytest.raises(
-        UserError, match=r"things\.csv, row 2: has 1 cells where there are 2 columns\."
+        UserError, match=r"things\.csv, row 2: has 1 cell where there are 2 columns\."
     ):
         list(every_row(path, read_table(path)))
 

@@ -180,6 +180,7 @@ def new(
     """
     from seesay.cli.output import out
     from seesay.files import write_text
+    from seesay.quantities import quantity
     from seesay.tasks.from_file.draft import draft_file
 
     if output.suffix.lower() not in (".yaml", ".yml"):
@@ -190,6 +191,9 @@ def new(
     draft = draft_file(table, output.parent, gold=gold, thing=thing)
     write_text(output, draft.text)
     if not quiet:
+        if draft.bad_rows:
+            count = quantity(len(draft.bad_rows), "row")
+            out.print(f"Look at this first: {count} cannot be read ({draft.bad_rows[0]}).")
         for doubt in draft.doubts:
             out.print(f"Look at this first: {doubt}.")
         out.print(f"Wrote {output}.")

@@ -20,6 +20,7 @@ from seesay.questions import BadRow
 Line = tuple[int, str | BadRow]
 """A line with its number from 1, without its end; or why it cannot be read."""
 
+NOT_UTF8 = "not UTF-8 text"
 LONGEST_LINE = 1 << 16
 LONGEST_TEXT_LINE = 1 << 24
 MOST_LISTED = 1_000_000
@@ -127,7 +128,7 @@ def decode_lines(
             try:
                 yield number, raw.decode(encoding).rstrip("\r\n")
             except UnicodeDecodeError:
-                yield number, BadRow(number, "not UTF-8 text")
+                yield number, BadRow(number, NOT_UTF8)
     except DAMAGED_GZIP as error:
         raise UserError(
             f"{name} is damaged after line {number:,} ({error}): fetch it again."

@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from seesay.data.cells import BadValueError, Cells, prompt_text
 from seesay.data.json_stream import DuplicateKeys, parse_json
-from seesay.data.lines import Line, open_bytes, read_errors, read_head, read_lines
+from seesay.data.lines import NOT_UTF8, Line, open_bytes, read_errors, read_head, read_lines
 from seesay.errors import UserError, first_line
 from seesay.files import damage_as_user_error
+from seesay.quantities import quantity
 from seesay.questions import BadRow
 
 if TYPE_CHECKING:
@@ -246,7 +247,9 @@ def table_rows(
         if isinstance(cells, BadRow):
             yield cells
         elif len(cells) != len(header):
-            yield BadRow(number, f"has {len(cells)} cells where there are {len(header)} columns")
+            verb = "is" if len(header) == 1 else "are"
+            there = f"where there {verb} {quantity(len(header), 'column')}"
+            yield BadRow(number, f"has {quantity(len(cells), 'cell')} {there}")
         else:
             yield Row(number, dict(zip(header, cells, strict=True)))
 
@@ -316,7 +319,9 @@ def _split_rows(
     while line := source.take():
         number, text = line
         if isinstance(text, BadRow):
-            yield number, text
+            # spreadsheets are what writes tables so, and they can do otherwise
+            how = f"{NOT_UTF8}: save it as UTF-8 (in a spreadsheet: CSV UTF-8)"
+            yield number, BadRow(number, how) if text.reason == NOT_UTF8 else text
             continue
         if not text.strip():
             continue

@@ -1,10 +1,15 @@
-"""Rows of one task that ask the same: they count several times, and may contradict each other."""
+"""Rows of one task that ask the same, and objects of one task that seem to be one.
+
+Rows that ask the same count several times, and may contradict each other; an object written in two
+ways counts as two, which may make intervals too narrow.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from seesay.grouping import group_by
+from seesay.grouping import alike, group_by
+from seesay.quantities import listed
 from seesay.questions import Question, Task
 
 
@@ -27,6 +32,23 @@ def describe_repetition(group: Sequence[Question]) -> str:
     if len(answers) > 1:
         verdict = f"with different answers ({', '.join(answers)})"
     return f"the rows {names} ask the same, {verdict}"
+
+
+def describe_objects_alike(task: Task) -> list[str]:
+    """Return in words which objects seem to be one, each with the first row that is about it."""
+    rows: dict[str, str] = {}
+    for question in task.questions:
+        # without an object of its own a question stands for itself
+        if question.object != question.id:
+            rows.setdefault(question.object, question.id)
+    descriptions = []
+    for spellings in alike(rows):
+        names = listed([f"'{name}' (row {rows[name]})" for name in spellings])
+        descriptions.append(
+            f"the objects {names} differ only in capitals or blanks: they count as "
+            f"{len(spellings)} in intervals"
+        )
+    return descriptions
 
 
 def _answers(group: Sequence[Question]) -> list[str]:

@@ -10,7 +10,11 @@ from seesay.errors import UserError
 from seesay.quantities import quantity
 from seesay.questions import Task, name_edition, split_edition
 from seesay.tasks import TASKS, expand, load_task, task_card
-from seesay.tasks.repetitions import describe_repetition, repeated_questions
+from seesay.tasks.repetitions import (
+    describe_objects_alike,
+    describe_repetition,
+    repeated_questions,
+)
 
 BAD_ROWS_SHOWN = 5
 REPETITIONS_SHOWN = 3
@@ -26,7 +30,8 @@ def load_tasks(
 ) -> tuple[list[Task], list[UserError]]:
     """Return the tasks, and why some members of a group could not be loaded.
 
-    Rows that cannot be used are reported, and of a user's own rows those that ask the same.
+    Rows that cannot be used are reported, and of a user's own rows those that ask the same or are
+    about objects that seem to be one.
 
     A task that was named must load; of a group, those that can are asked. With `edition`, that
     draw of each is taken; `validate` refuses a name before anything is loaded.
@@ -58,7 +63,7 @@ def load_tasks(
         raise errors[0]
     for task in tasks:
         _report_bad_rows(task)
-        _report_repetitions(task, data)
+        _report_doubles(task, data)
     return tasks, errors
 
 
@@ -78,12 +83,19 @@ def _report_bad_rows(task: Task) -> None:
     log.warning("%s", "\n".join(lines))
 
 
-def _report_repetitions(task: Task, data: Path | None) -> None:
+def _report_doubles(task: Task, data: Path | None) -> None:
+    """Log what a user's own rows have twice: what is published is known to be so."""
+    is_published = data is None and split_edition(task.name)[0] in TASKS.names()
+    if not is_published:
+        _report_repetitions(task)
+        _report_objects_alike(task)
+
+
+def _report_repetitions(task: Task) -> None:
     """Log which rows of a user ask the same, those that contradict each other first: all of them
     count."""
-    is_published = data is None and split_edition(task.name)[0] in TASKS.names()
     # nested sets are of the same questions
-    if is_published or task.nested_by:
+    if task.nested_by:
         return
     repeated = repeated_questions(task)
     if not repeated:
@@ -94,5 +106,17 @@ def _report_repetitions(task: Task, data: Path | None) -> None:
     lines += [f"  {describe_repetition(group)}" for group in repeated[:REPETITIONS_SHOWN]]
     more = len(repeated) - REPETITIONS_SHOWN
     if more > 0:
+        lines.append(f"  … and {more:,} more (`seesay tasks check`)")
+    log.warning("%s", "\n".join(lines))
+
+
+def _report_objects_alike(task: Task) -> None:
+    """Log which objects of a user seem to be one, and are counted as several."""
+    descriptions = describe_objects_alike(task)
+    if not descriptions:
+        return
+    lines = [f"{task.name}: {descriptions[0]}."]
+    more = len(descriptions) - 1
+    if more:
         lines.append(f"  … and {more:,} more (`seesay tasks check`)")
     log.warning("%s", "\n".join(lines))

@@ -81,7 +81,7 @@ def test_1_labels_in_a_second_file_line_by_line(tmp_path: Path) -> None:
     [
         ("0\n", "There are 2 rows, and labels.lst has 1"),
         ("0\n1\n1\n", "labels.lst has 3"),
-        ("0\n1,2\n", "one cannot be read (row 2: has 2 cells where there are 1 columns)"),
+        ("0\n1,2\n", "one cannot be read (row 2: has 2 cells where there is 1 column)"),
     ],
 )
 def test_1_labels_that_are_not_one_for_each_row(tmp_path: Path, labels: str, sentence: str) -> None:

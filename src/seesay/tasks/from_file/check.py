@@ -13,11 +13,15 @@ from seesay.braces import references
 from seesay.data.task_files.reader import Declaration
 from seesay.data.task_files.texts import article, column_of
 from seesay.data.task_files.yaml_text import Problem, Steps
+from seesay.grouping import alike
 from seesay.quantities import listed
 from seesay.questions import Task
 from seesay.tasks.from_file.load import Examination, examine
-from seesay.tasks.from_file.questions import alike
-from seesay.tasks.repetitions import describe_repetition, repeated_questions
+from seesay.tasks.repetitions import (
+    describe_objects_alike,
+    describe_repetition,
+    repeated_questions,
+)
 
 Hint = tuple[Steps, str]
 """The place of a field, and what is worth a look there."""
@@ -27,6 +31,7 @@ UNEVEN = 3
 It is at a disadvantage under the sum of log-probabilities.
 """
 _SHOWN_REPETITIONS = 5
+_SHOWN_OBJECTS = 5
 _ARTICLE = re.compile(r"(?<![\w{])(an?) \{([^}]+)\}", re.IGNORECASE)
 _WORD = re.compile(r"\w+|[^\w\s]")
 
@@ -78,6 +83,7 @@ def _hints(declaration: Declaration, task: Task) -> Iterator[Hint]:
     yield from _told_answers(task)
     yield from _uneven_options(task)
     yield from _repeated_questions(task)
+    yield from _objects_alike(task)
 
 
 def _repeated_questions(task: Task) -> Iterator[Hint]:
@@ -91,6 +97,16 @@ def _repeated_questions(task: Task) -> Iterator[Hint]:
     more = len(repeated) - _SHOWN_REPETITIONS
     if more > 0:
         yield ("rows",), f"{more:,} more questions are asked by several rows"
+
+
+def _objects_alike(task: Task) -> Iterator[Hint]:
+    """Yield hints about objects that seem to be one, and count as several in intervals."""
+    descriptions = describe_objects_alike(task)
+    for description in descriptions[:_SHOWN_OBJECTS]:
+        yield ("object",), description
+    more = len(descriptions) - _SHOWN_OBJECTS
+    if more > 0:
+        yield ("object",), f"{more:,} more objects are written in several ways"
 
 
 def _unused_options(task: Task) -> Iterator[Hint]:

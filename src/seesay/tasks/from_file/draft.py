@@ -15,7 +15,7 @@ from seesay.data.task_files.schema_rows import Reading
 from seesay.data.task_files.tables import Table, column_values, read_file
 from seesay.data.task_files.yaml_text import NULLS
 from seesay.errors import UserError
-from seesay.questions import SLOT
+from seesay.questions import SLOT, BadRow
 from seesay.registry import did_you_mean
 
 # Names of columns by what they hold, as published data sets call them, the likeliest first.
@@ -59,10 +59,11 @@ _SPLITS = {"train", "validation", "valid", "val", "dev", "test"}
 
 @dataclass
 class Draft:
-    """The lines of a task file, and what could not be told from the columns."""
+    """The lines of a task file, what could not be told from the columns, and rows left out."""
 
     lines: list[str] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
+    bad_rows: list[BadRow] = field(default_factory=list)
 
     @property
     def text(self) -> str:
@@ -123,7 +124,7 @@ def draft_file(
         raise UserError(
             f"--gold and --object are both {gold}: a question that names its answer asks nothing."
         )
-    draft = Draft()
+    draft = Draft(bad_rows=table.bad)
     _add_source(draft, path, folder or path.parent, reading)
     _add_columns(draft, table, gold, thing)
     return draft
@@ -365,17 +366,20 @@ def _is_slice(table: Table, column: str) -> bool:
 def _short_names(table: Table, gold: str) -> str | None:
     """Return the only other column of short words that mostly differ, if there is one.
 
-    Such words are the things that are asked about; they may recur where there is nothing else to
-    ask about.
+    Such words are the things that are asked about. Where no column is as clear, the only one in
+    which half of them differ is taken; they may recur where there is nothing else to ask about.
 
     Two such columns would be a guess.
     """
-    candidates = []
+    shares = {}
     for column in table.columns:
         names = [value for value in column_values(table, column) if _is_short_name(value)]
-        mostly_differ = len(set(names)) > 0.8 * len(names) or len(table.columns) == 2
-        if column != gold and len(names) == len(table.rows) and mostly_differ:
-            candidates.append(column)
+        if column != gold and len(names) == len(table.rows):
+            shares[column] = len(set(names)) / len(names)
+    if len(table.columns) == 2:
+        return next(iter(shares), None)
+    mostly_differ = [column for column in shares if shares[column] > 0.8]
+    candidates = mostly_differ or [column for column in shares if shares[column] >= 0.5]
     if len(candidates) == 1:
         return candidates[0]
     return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import string
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -34,7 +33,7 @@ from seesay.data.task_files.texts import (
     source_getter,
 )
 from seesay.files import path_below
-from seesay.grouping import group_by
+from seesay.grouping import alike
 from seesay.quantities import listed
 from seesay.questions import BadRow, Question
 from seesay.registry import did_you_mean
@@ -491,18 +490,6 @@ class QuestionBuilder:
         if not path.is_file():
             self._missing_pictures[name] = None
         return str(path)
-
-
-def alike(labels: Iterable[str]) -> list[list[str]]:
-    """Return the labels that seem to be one word written in several ways, those of a word together.
-
-    >>> alike(["red", "green", "Red", "dark  red", "dark red"])
-    [['red', 'Red'], ['dark  red', 'dark red']]
-    """
-    words = group_by(
-        labels, lambda label: " ".join(unicodedata.normalize("NFC", label).split()).casefold()
-    )
-    return [spellings for spellings in words.values() if len(spellings) > 1]
 
 
 def _is_filled(value: Any) -> bool:

@@ -504,7 +504,8 @@ def test_without_anything_the_published_values_stand_alone(
     monkeypatch.setenv("SEESAY_DATA", str(tmp_path))
     page = render_entries(load_paper("viphy"), Material())
     by_number = {entry.number: shown for entry, shown in page}
-    assert {shown.status for shown in by_number.values()} == {Status.NEEDS_RUN, Status.SHOWN}
+    statuses = {shown.status for shown in by_number.values()}
+    assert statuses == {Status.NEEDS_RUN, Status.NEEDS_DATA, Status.SHOWN}
     # what is drawn of the method, and what is printed in words, needs no data
     assert by_number["Table 2"].status is Status.SHOWN
     assert by_number["Table 9"].status is Status.NEEDS_RUN

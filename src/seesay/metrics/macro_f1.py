@@ -41,22 +41,15 @@ def confusion(items: ScoredItems, typical: Callable[[FloatArray], FloatArray]) -
     return np.hstack([predicted & items.is_gold, predicted, items.is_gold]).astype(np.float64)
 
 
-def undefined(items: ScoredItems) -> FloatArray:
-    """Guessing has no one figure: it depends on how many labels the guesser finds typical."""
-    return np.full(len(items), np.nan)
-
-
 MACRO_F1 = Metric(
     "macro_f1",
     "F1 of the typical labels, averaged over labels.",
     partial(confusion, typical=typical_labels),
     macro_f1,
-    guess=undefined,
 )
 MACRO_F1_SPACE = Metric(
     "macro_f1_space",
     "F1 of the typical labels by the rule for places, averaged over labels.",
     partial(confusion, typical=typical_space_labels),
     macro_f1,
-    guess=undefined,
 )

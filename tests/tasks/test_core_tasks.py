@@ -305,7 +305,7 @@ class TestUnusableFiles:
 
     def test_no_good_row(self, name: str, tmp_path: Path) -> None:
         with pytest.raises(
-            UserError, match=r"t.csv holds no row that can be used \(row 2: has 1 cells"
+            UserError, match=r"t.csv holds no row that can be used \(row 2: has 1 cell where"
         ):
             load_task(name, table(tmp_path / "t.csv", HEADERS[name], "nothing"))
 

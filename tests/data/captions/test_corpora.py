@@ -492,7 +492,7 @@ def test_every_bad_row_is_counted_and_the_others_are_read(tmp_path: Path) -> Non
     corpus, captions = read(tmp_path / "cc.tsv")
     assert (len(captions), [(row.row, row.reason) for row in corpus.bad_rows]) == (
         60,
-        [(61, "1 columns, not 2")],
+        [(61, "1 column, not 2")],
     )
     text_file(FLICKR * 20 + "A dog .\n")(tmp_path / "flickr")
     assert [row.reason for row in read(tmp_path / "flickr")[0].bad_rows] == [

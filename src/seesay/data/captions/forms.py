@@ -17,6 +17,7 @@ from seesay.data.json_stream import parse_json
 from seesay.data.lines import Line
 from seesay.data.rows import Rows as RecordRows
 from seesay.data.rows import json_rows, table_rows
+from seesay.quantities import quantity
 from seesay.questions import BadRow
 
 HEAD = 1 << 16
@@ -187,7 +188,7 @@ def _conceptual(
         return Caption("", "", number)
     cells = line.split("\t")
     if len(cells) != columns:
-        return BadRow(number, f"{len(cells)} columns, not {columns}")
+        return BadRow(number, f"{quantity(len(cells), 'column')}, not {columns}")
     # The caption is the first of the other columns; labels may follow it.
     text = cells[1] if address == 0 else cells[0]
     return Caption(" ".join(text.split()), cells[address], number)

@@ -67,6 +67,15 @@ def test_a_model_beside_its_baseline() -> None:
     )
 
 
+def test_of_two_samples_of_a_baseline_the_larger_counts() -> None:
+    model, baseline = pair("size")
+    large = beside(model, baseline, 0.10, 0.001)
+    small = beside(model, baseline, 0.10, 0.5).model_copy(update={"n": 2})
+    expected = "Compared with baseline:majority, smollm2 is ahead on size."
+    assert words([model, baseline], small, large) == expected
+    assert words([model, baseline], large, small) == expected
+
+
 def test_another_metric_that_shows_a_difference_is_named() -> None:
     model, baseline = pair("size")
     headline = beside(model, baseline, 0.10, 0.2)

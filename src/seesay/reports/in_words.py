@@ -105,12 +105,16 @@ def _verdict(
     manifest = entry.run.manifest
     metric = entry.run.task.metrics[0]
     headline = (manifest.task, metric, None)
+    candidates = []
     for comparison in comparisons:
         rivals = {comparison.signature_a: comparison.b, comparison.signature_b: comparison.a}
         rival = rivals.get(manifest.signature, "")
         is_headline = (comparison.task, comparison.metric, comparison.slice) == headline
-        if not is_headline or not is_baseline(rival):
-            continue
+        if is_headline and is_baseline(rival):
+            candidates.append((comparison, rival))
+    if candidates:
+        # a baseline may have a smaller sample, too, which says less
+        comparison, rival = max(candidates, key=lambda candidate: candidate[0].n)
         verdict = _standing(comparison, manifest.signature)
         return rival, verdict, _contrary(comparison, comparisons, manifest.signature)
     return "", from_chance.get(entry, ""), ""

@@ -63,13 +63,16 @@ def render_groups(
     citations = dict.fromkeys((task, citation) for task, citation in all_citations if citation)
     with_pictures = sum(answers.has_pictures(group.task) for group in groups)
     most_pictures = answers.MAX_PICTURES // max(with_pictures, 1)
+    # a model that was asked in two ways, or of two samples, is one
+    manifests = [entry.run.manifest for entry in entries]
+    families = {manifest.model: manifest.family for manifest in manifests}
     return render_page(
         "page.html",
         script="script.js" if questions else None,
         tasks=[_task(index, group, questions, most_pictures) for index, group in enumerate(groups)],
         entries=entries,
         models=list(labels),
-        asked=count_asked(labels.values()),
+        asked=count_asked(families.values()),
         speakers=_speakers(labels.values()),
         comparisons=run_views.comparisons(comparisons),
         across=[*cross_task_analyses(groups), *more],

@@ -18,6 +18,7 @@ import pytest
 from PIL import Image
 from tests.reports.made_up import COLORS, HOSTILE, comparison, hostile_run, run, task
 
+from seesay.condition import How
 from seesay.errors import UserError
 from seesay.questions import Answer, Published, Scores, Slice, Task
 from seesay.reports import overview_html, render, write
@@ -71,6 +72,11 @@ def test_nothing_is_loaded_from_outside() -> None:
         assert not any(name.startswith("on") or name == "style" for name in attributes)
         for name in ("src", "href", "action", "data", "srcset", "poster"):
             assert (attributes.get(name) or "#").startswith(("#", "data:"))
+
+
+def test_a_model_that_was_asked_in_two_ways_is_one_model() -> None:
+    runs = [run(task(), "m"), run(task(), "m", how=How.CHOICE)]
+    assert "1 model, 1 task" in " ".join(render(runs).split())
 
 
 def test_the_policy_allows_only_this_style_and_this_script() -> None:

@@ -65,14 +65,14 @@ def read_responses(task: Task, runs: Sequence[Run], encoders: Sequence[str]) -> 
         (run.manifest.model, run.manifest.condition.model_dump_json()): run
         for run in sorted(runs, key=lambda run: len(run.task.questions))
     }
-    chosen = list(by_condition.values())
+    runs_by_condition = list(by_condition.values())
     probes = [probe_credits(task, encoder) for encoder in encoders]
-    ids = [{question.id for question in run.task.questions} for run in chosen]
+    ids = [{question.id for question in run.task.questions} for run in runs_by_condition]
     shared_ids = set.intersection(*ids, *(set(by_id) for by_id in probes))
     questions = tuple(question for question in task.questions if question.id in shared_ids)
     task = replace(task, questions=questions)
-    rows = list(response_matrix(task, chosen))
-    names = [run.manifest.model for run in chosen]
+    rows = list(response_matrix(task, runs_by_condition))
+    names = [run.manifest.model for run in runs_by_condition]
     for encoder, by_id in zip(encoders, probes, strict=True):
         of_layers = np.stack([by_id[question.id] for question in questions], axis=1)
         rows += list(of_layers)
@@ -149,12 +149,12 @@ def describe_form(responses: Responses, worlds: Worlds, count: int) -> str:
             forms[left_out] = short_form(responses.others(left_out), objects, kinds, count)
         first, second = credits[pair][:, forms[left_out]].mean(axis=1)
         in_order.append((first - second).round(9) * (whole[pair[0]] - whole[pair[1]]) > 0)
-    kept = f"{np.mean(in_order):.0%}" if in_order else "none"
+    ordered = f"{np.mean(in_order):.0%}" if in_order else "none"
     best = worlds.best_taus(count)
     low, high = np.quantile(best, [0.05, 0.95])
     return (
         f"{count} questions: error {np.abs(scores - whole).mean():.4f}, tau "
-        f"{tau(scores, whole):.2f}, of {len(in_order)} pairs that differ {kept} in order; in "
+        f"{tau(scores, whole):.2f}, of {len(in_order)} pairs that differ {ordered} in order; in "
         f"worlds that obey the item model at best {np.mean(best):.2f} ({low:.2f} to {high:.2f}), "
         f"by our rule {np.mean(worlds.rule_taus(count)):.2f}"
     )
@@ -213,32 +213,34 @@ class Worlds:
         Objects are chosen one by one, always that which explains most of what is left of the
         variance of that score.
         """
-        rest = self._covariance.copy()
-        chosen: list[int] = []
+        unexplained = self._covariance.copy()
+        objects: list[int] = []
         for _ in range(round(count / self._per_object)):
-            variances = np.maximum(np.diag(rest), 1e-12)
-            explained = rest.sum(axis=0) ** 2 / variances
-            explained[chosen] = -1
+            variances = np.maximum(np.diag(unexplained), 1e-12)
+            explained = unexplained.sum(axis=0) ** 2 / variances
+            explained[objects] = -1
             best = int(np.argmax(explained))
-            chosen.append(best)
-            rest = rest - np.outer(rest[best], rest[best]) / variances[best]
-        among_chosen = self._covariance[np.ix_(chosen, chosen)]
-        to_all = self._covariance[chosen].sum(axis=1)
-        weights = np.linalg.lstsq(among_chosen, to_all, rcond=None)[0]
+            objects.append(best)
+            unexplained = (
+                unexplained - np.outer(unexplained[best], unexplained[best]) / variances[best]
+            )
+        among_objects = self._covariance[np.ix_(objects, objects)]
+        to_all = self._covariance[objects].sum(axis=1)
+        weights = np.linalg.lstsq(among_objects, to_all, rcond=None)[0]
         return [
-            tau((answers - self._mean)[:, chosen] @ weights, answers.sum(axis=1))
+            tau((answers - self._mean)[:, objects] @ weights, answers.sum(axis=1))
             for answers in self._draw(WORLDS)
         ]
 
     def rule_taus(self, count: int) -> list[float]:
         """Return Kendall's tau in some worlds of the forms that our rule makes there."""
         objects = np.arange(len(self._mean))
-        asked = round(count / self._per_object)
-        found = []
+        object_count = round(count / self._per_object)
+        taus = []
         for answers in self._draw(RULE_WORLDS):
-            scores = scores_when_left_out(answers, self._models, objects, self._kinds, asked)
-            found.append(tau(scores, answers.mean(axis=1)))
-        return found
+            scores = scores_when_left_out(answers, self._models, objects, self._kinds, object_count)
+            taus.append(tau(scores, answers.mean(axis=1)))
+        return taus
 
 
 def probabilities(credits: FloatArray, kinds: IntArray) -> FloatArray:

@@ -404,10 +404,15 @@ def run(name: str, words: Sequence[str], places: Mapping[str, Path], checkout: P
     arguments = list(words)
     for placeholder, place in places.items():
         arguments = [word.replace(placeholder, str(place)) for word in arguments]
-    own = checkout / "benchmarks" / f"{name}.py"
+    script_there = checkout / "benchmarks" / f"{name}.py"
     start, others = monotonic(), seconds_of_others()
     # an earlier script may not know what is measured today
-    for script in dict.fromkeys([own if own.is_file() else HERE / own.name, HERE / own.name]):
+    for script in dict.fromkeys(
+        [
+            script_there if script_there.is_file() else HERE / script_there.name,
+            HERE / script_there.name,
+        ]
+    ):
         ended = subprocess.run(
             [sys.executable, script.name, *arguments],
             cwd=script.parent,
@@ -499,17 +504,17 @@ def on_a_busy_machine(outputs: Outputs, loaded: Sequence[Outputs]) -> list[str]:
         "| work | beside | share of a fair share | with threads that spin | times as fast |",
         "| --- | --- | ---: | ---: | ---: |",
     ]
-    found: dict[tuple[str, str], list[re.Match[str]]] = {}
+    matches_by_load: dict[tuple[str, str], list[re.Match[str]]] = {}
     for printed in outputs.get("busy", ()):
         for match in BUSY.finditer(printed):
-            found.setdefault((match["work"], match["load"]), []).append(match)
-    for (work, load), matches in found.items():
+            matches_by_load.setdefault((match["work"], match["load"]), []).append(match)
+    for (work, load), matches in matches_by_load.items():
         cells = [
             spread([float(match[name]) for match in matches], decimals=2)
             for name in ("share", "without", "ratio")
         ]
         rows.append(f"| {' | '.join([work, load, *cells])} |")
-    if found:
+    if matches_by_load:
         parts += [
             "A *hog* is a program that only counts. Beside so many of them a fair share of the "
             "quiet machine's speed is what the scheduler gives each program of the same niceness; "

@@ -131,8 +131,8 @@ def errors(network: Any, photographs: Path) -> list[str]:
         photograph = Image.open(path).convert("RGB").resize((224, 224), Image.Resampling.BILINEAR)
         pixels = torch.tensor(np.asarray(photograph), dtype=torch.float32) - torch.tensor(MEANS)
         with torch.inference_mode():
-            named = int(network(pixels.permute(2, 0, 1)[None]).logits.argmax())
-        if named != int(match[1]):
+            label = int(network(pixels.permute(2, 0, 1)[None]).logits.argmax())
+        if label != int(match[1]):
             wrong.append(path.name)
     return wrong
 

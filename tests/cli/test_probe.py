@@ -437,13 +437,22 @@ def test_rows_that_ask_the_same_are_reported(tmp_path: Path) -> None:
     table.write_text(
         "thing,color\ncoal,black\ncoal,black\nlemon,yellow\nlemon,yellow\nlemon,red\nsky,blue\n"
     )
-    own = tmp_path / "things.yaml"
-    own.write_text(
+    task_file = tmp_path / "things.yaml"
+    task_file.write_text(
         'version: "1"\nrows: things.csv\nobject: thing\noptions: {answers: color}\ngold: color\n'
         'templates: "The {thing} is [MASK]."\n'
     )
     done = seesay(
-        *("probe", "baseline:majority", "--task", own, "--resamples", "100", "--output", tmp_path)
+        *(
+            "probe",
+            "baseline:majority",
+            "--task",
+            task_file,
+            "--resamples",
+            "100",
+            "--output",
+            tmp_path,
+        )
     )
     lines = done.stderr.splitlines()
     place = lines.index(
@@ -464,13 +473,22 @@ def test_rows_that_ask_the_same_are_reported(tmp_path: Path) -> None:
 def test_objects_that_seem_to_be_one_are_reported(tmp_path: Path) -> None:
     table = tmp_path / "things.csv"
     table.write_text("thing,color\napple,red\nlemon,yellow\nApple,red\nsky,blue\nSky,blue\n")
-    own = tmp_path / "things.yaml"
-    own.write_text(
+    task_file = tmp_path / "things.yaml"
+    task_file.write_text(
         'version: "1"\nrows: things.csv\nobject: thing\noptions: {answers: color}\ngold: color\n'
         'templates: "The {thing} is [MASK]."\n'
     )
     done = seesay(
-        *("probe", "baseline:majority", "--task", own, "--resamples", "100", "--output", tmp_path)
+        *(
+            "probe",
+            "baseline:majority",
+            "--task",
+            task_file,
+            "--resamples",
+            "100",
+            "--output",
+            tmp_path,
+        )
     )
     lines = done.stderr.splitlines()
     place = lines.index(

@@ -305,8 +305,8 @@ def test_check_hints_at_objects_that_differ_only_in_capitals(
     """Without an object every question is its own, and its id may be spelt in any way."""
     rows = "a,lemon,yellow\nb,apple,red\nc,plum,purple\nA,Apple,red\n"
     (folder / "fruit.csv").write_text(f"key,fruit,color\n{rows}")
-    own = FILE.replace("tags: [kind]", "id: key")
-    (folder / "fruit.yaml").write_text(own)
+    text_with_ids = FILE.replace("tags: [kind]", "id: key")
+    (folder / "fruit.yaml").write_text(text_with_ids)
     code, out = ran(capsys, "tasks", "check", "fruit.yaml")
     hint = (
         "hint: fruit.yaml, line 2, column 1: the objects 'apple' (row b) and 'Apple' (row A) "
@@ -314,7 +314,7 @@ def test_check_hints_at_objects_that_differ_only_in_capitals(
     )
     assert (code, hint in out) == (0, True)
     assert "1 hint above" in out
-    (folder / "fruit.yaml").write_text(own.replace("object: fruit\n", ""))
+    (folder / "fruit.yaml").write_text(text_with_ids.replace("object: fruit\n", ""))
     code, out = ran(capsys, "tasks", "check", "fruit.yaml")
     assert (code, out.splitlines()[-1]) == (0, "Nothing is wrong.")
 

@@ -333,8 +333,8 @@ def test_texts_that_name_no_option_are_counted(task: Task, tmp_path: Path) -> No
     run = scored(lines(tmp_path / "texts.jsonl", rows), task, tmp_path)
     assert headline(run) == 0.0
     assert any("60 of 60 replies named no option" in note for note in run.manifest.notes)
-    told = [{"id": q.id, "answer": q.best_label} for q in task.questions]
-    fine = scored(lines(tmp_path / "told.jsonl", told), task, tmp_path)
+    rows = [{"id": q.id, "answer": q.best_label} for q in task.questions]
+    fine = scored(lines(tmp_path / "fine.jsonl", rows), task, tmp_path)
     assert not any("replies" in note for note in fine.manifest.notes)
 
 

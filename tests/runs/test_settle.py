@@ -128,8 +128,8 @@ def test_what_is_noted_of_all_answers_is_noted_once(
     # more than one round was asked
     assert int(note.split(" of ")[1].split()[0]) > 16
     manifests = [store.read_manifest(path) for path in tmp_path.rglob(store.MANIFEST)]
-    kept = [text for manifest in manifests for text in manifest.notes if "replies" in text]
-    assert (len(manifests), kept) == (2, [note])
+    reply_notes = [text for manifest in manifests for text in manifest.notes if "replies" in text]
+    assert (len(manifests), reply_notes) == (2, [note])
 
 
 def test_prompts_are_questions_in_one_template(tmp_path: Path) -> None:

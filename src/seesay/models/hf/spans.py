@@ -40,8 +40,8 @@ TRIAL_STEP = 9
 TRIAL_LENGTH = 5
 TRIAL_BUDGET = 4 * BRANCHES
 # In float32, log-probabilities differ in the fifth digit when sums are taken in another order. In
-# half precision they differ by up to whole nats, which is told apart from a mask that goes
-# unheeded by how far a wrong one leads astray: at most by this share of that.
+# half precision they may differ by more than 1. An architecture that ignores the mask differs more
+# still, about as much as with a wrong mask; one that heeds it, by at most this share of that.
 TRIAL_TOLERANCE = 1e-4
 TRIAL_SHARE = 1 / 3
 
@@ -270,20 +270,20 @@ def takes_trees(network: Any, budget: TokenBudget) -> bool:
         scores = scorer.score_within(spans, TRIAL_BUDGET, _read_logits)[0]
         return np.array([score.logps for score in scores])
 
-    alone = logps(BatchScorer(network, budget), spans[::TRIAL_STEP])
+    logps_alone = logps(BatchScorer(network, budget), spans[::TRIAL_STEP])
 
     def distances(scorer: NetworkScorer) -> NDArray[np.float64]:
-        return np.abs(logps(scorer, spans)[::TRIAL_STEP] - alone)
+        return np.abs(logps(scorer, spans)[::TRIAL_STEP] - logps_alone)
 
     # there is no telling how an architecture fails on a mask that it does not expect
     try:
-        apart = distances(TreeScorer(network, budget))
+        tree_distances = distances(TreeScorer(network, budget))
         if network.dtype.itemsize >= 4:
-            return bool(apart.max() <= TRIAL_TOLERANCE)
-        astray = distances(_UnmaskedScorer(network, budget))
+            return bool(tree_distances.max() <= TRIAL_TOLERANCE)
+        unmasked_distances = distances(_UnmaskedScorer(network, budget))
     except Exception:
         return False
-    return bool(apart.mean() <= TRIAL_SHARE * astray.mean())
+    return bool(tree_distances.mean() <= TRIAL_SHARE * unmasked_distances.mean())
 
 
 class _UnmaskedScorer(TreeScorer):

@@ -106,11 +106,11 @@ def test_true_groups_are_measured_as_connected_pixels_are() -> None:
         picture = rgb(item.scene, IMAGE_SIZE)
         cells = np.stack([rgb(Scene((thing,)), GRID).max(2) for thing in things])
         groups = np.where(cells.max(0) > 127, cells.argmax(0) + 1, 0)
-        ours = to_slots(measure_groups(picture, groups), IMAGE_SIZE)
+        slots = to_slots(measure_groups(picture, groups), IMAGE_SIZE)
         connected = find_objects(picture[None])[0]
-        assert ours[:, 0].sum() == connected[:, 0].sum() == len(things)
+        assert slots[:, 0].sum() == connected[:, 0].sum() == len(things)
         # whose edges share a cell are measured to a cell
-        assert np.abs(np.sqrt(ours[:, 1]) - np.sqrt(connected[:, 1])).max() < 1 / GRID
+        assert np.abs(np.sqrt(slots[:, 1]) - np.sqrt(connected[:, 1])).max() < 1 / GRID
         compared += 1
     assert compared == 8
 

@@ -240,8 +240,8 @@ class Results:
         return replace(
             self,
             runs=(*self.runs, *other_runs(folder, self.runs)),
-            layer_curves=_kept_in([folder], read_curves),
-            learning_points=_kept_in([folder], read_points),
+            layer_curves=_read_undamaged([folder], read_curves),
+            learning_points=_read_undamaged([folder], read_points),
         )
 
     def save_site(
@@ -686,12 +686,14 @@ def results(
     folder_runs = find_runs(paths) if paths else []
     return Results(
         (*folder_runs, *read_logs(logs, keys)),
-        layer_curves=_kept_in(paths, read_curves),
-        learning_points=_kept_in(paths, read_points),
+        layer_curves=_read_undamaged(paths, read_curves),
+        learning_points=_read_undamaged(paths, read_points),
     )
 
 
-def _kept_in(folders: Sequence[Path], read: Callable[[Path], list[Curve]]) -> tuple[Curve, ...]:
+def _read_undamaged(
+    folders: Sequence[Path], read: Callable[[Path], list[Curve]]
+) -> tuple[Curve, ...]:
     """Return the curves that are kept in folders; a damaged file is left out with a sentence, as a
     damaged run is."""
     curves: list[Curve] = []

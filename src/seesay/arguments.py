@@ -9,14 +9,14 @@ from inspect import signature
 from os import PathLike
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import ParamSpec, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
 from seesay.errors import UserError
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
-_TYPES: dict[object, tuple[type | tuple[type, ...], str]] = {
+_TYPES: dict[object, tuple[Any, str]] = {
     bool: (bool, "True or False"),
     int: (int, "a whole number"),
     float: ((int, float), "a number"),

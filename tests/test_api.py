@@ -247,7 +247,7 @@ def test_what_python_would_stumble_over_is_one_sentence(tmp_path: Path) -> None:
             seesay.probe(models, "core-color", output=tmp_path)
     with pytest.raises(UserError, match=r"^3 is no task: give its name, a seesay Task, or a list"):
         seesay.probe("mock", cast("Any", 3), output=tmp_path)
-    with pytest.raises(UserError, match=r"^3 is no name of a task"):
+    with pytest.raises(UserError, match=r"^name is 3: give a text"):
         seesay.load_task(cast("Any", 3))
     for answers in ([1], [], None, [Scores((0.0,), (1,), (1,))] * 2):
         with pytest.raises(

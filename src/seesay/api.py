@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay.arguments import refuse_other_types
 from seesay.command_line import errors_in_callers_words
 from seesay.condition import How, Sampling, parse_how, parse_pictures
 from seesay.defaults import MARGIN, MAX_TOKENS, NO_PICTURE, RESAMPLES
@@ -119,6 +120,7 @@ class Results:
         return [row for run in self.runs for row in answer_rows(run)]
 
     @errors_in_callers_words()
+    @refuse_other_types
     def compare(
         self,
         *,
@@ -191,6 +193,7 @@ class Results:
         return replace(self, runs=tuple(runs))
 
     @errors_in_callers_words()
+    @refuse_other_types
     def stability(
         self,
         *,
@@ -223,6 +226,7 @@ class Results:
         )
 
     @errors_in_callers_words()
+    @refuse_other_types
     def save_records(self, folder: str | Path, by: str, relationship: str = "other") -> list[Path]:
         """Write Every Eval Ever's records of the runs below `folder`, with intervals and answers.
 
@@ -279,6 +283,7 @@ class Results:
 
 
 @errors_in_callers_words()
+@refuse_other_types
 def load_model(
     name: str,
     **options: Any,
@@ -292,17 +297,17 @@ def load_model(
 
 
 @errors_in_callers_words()
+@refuse_other_types
 def load_task(
     name: str,
     data: str | Path | None = None,
 ) -> Task:
     """The task of this name; `data` is a file or folder to read in place of the data folder's."""
-    if not isinstance(name, str):
-        raise UserError(f"{name!r} is no name of a task, which is a text.")
     return load_named_task(name, None if data is None else Path(data))
 
 
 @errors_in_callers_words()
+@refuse_other_types
 def score(
     model: str | Model,
     pairs: Iterable[tuple[str, str]],
@@ -359,6 +364,7 @@ def _with_slot(context: str) -> str:
 
 
 @errors_in_callers_words()
+@refuse_other_types
 def encode(
     model: str | Model,
     words: str | Sequence[str],
@@ -393,11 +399,12 @@ def encode(
 
 
 @errors_in_callers_words()
+@refuse_other_types
 def probe(
     models: str | Model | Sequence[str | Model] = DEFAULT,
     tasks: str | Task | Sequence[str | Task] | None = None,
     *,
-    how: str = How.CLOZE,
+    how: How | str = How.CLOZE,
     data: str | Path | None = None,
     edition: str | None = None,
     limit: int | None = None,
@@ -556,6 +563,7 @@ def _ask(
 
 
 @errors_in_callers_words()
+@refuse_other_types
 def merge(
     folders: Paths,
     output: str | Path = "runs",
@@ -570,6 +578,7 @@ def merge(
 
 
 @errors_in_callers_words()
+@refuse_other_types
 def learning_curves(
     models: str | Model | Sequence[str | Model] = DEFAULT,
     tasks: str | Task | Sequence[str | Task] | None = None,
@@ -615,12 +624,13 @@ def learning_curves(
 
 
 @errors_in_callers_words()
+@refuse_other_types
 def layers(
     models: str | Model | Sequence[str | Model] = DEFAULT,
     tasks: str | Task | Sequence[str | Task] | None = None,
     *,
     layers: str = "all",
-    how: str = How.LINEAR,
+    how: How | str = How.LINEAR,
     control: bool = True,
     seeds: int = 1,
     data: str | Path | None = None,
@@ -665,6 +675,7 @@ def layers(
 
 
 @errors_in_callers_words()
+@refuse_other_types
 def results(
     runs: Paths,
     *,
@@ -706,6 +717,7 @@ def _read_undamaged(
 
 
 @errors_in_callers_words()
+@refuse_other_types
 def compare(
     runs: Paths,
     *,
@@ -727,6 +739,7 @@ def compare(
 
 
 @errors_in_callers_words()
+@refuse_other_types
 def report(
     runs: Paths,
     output: str | Path = "report.html",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -319,3 +320,15 @@ def test_a_correlation_may_be_below_zero() -> None:
     assert get("brier").bounds == (0.0, 2.0)
     assert get("mean_score").bounds == (0.0, np.inf)
     assert get("macro_f1").bounds == SHARE
+
+
+def test_a_figure_above_1_without_a_largest_value_is_not_certain() -> None:
+    """Unseen objects may have anything from 0 to twice the figure: as often as Wilson's interval of
+    none of 20 allows, 0.1611."""
+    alike = not_degenerate(Interval(7.0, 7.0, 7.0), 20, most=math.inf)
+    assert (alike.low, alike.high) == pytest.approx((7 * (1 - 0.1611), 7 * (1 + 0.1611)), abs=1e-3)
+    one = not_degenerate(Interval(7.0, 7.0, 7.0), 1, most=math.inf)
+    assert one.low < 7 < one.high
+    # what looks like a share is doubted as one, as before
+    share = Interval(1.0, 1.0, 1.0)
+    assert not_degenerate(share, 20, most=math.inf) == not_degenerate(share, 20)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +13,7 @@ from tests.metrics.strategies import random_items
 
 from seesay.metrics import Resamples, ScoredItems, get, holm, mcnemar, paired_bootstrap, sign_flip
 from seesay.metrics.base import FloatArray, weighted_mean
-from seesay.metrics.paired import binomial_two_sided
+from seesay.metrics.paired import binomial_two_sided, difference
 
 
 def means(values: FloatArray) -> FloatArray:
@@ -214,3 +216,11 @@ def test_mcnemar_has_no_opinion_on_ties() -> None:
     half = np.concatenate([tied[:, :4], wrong[:, :4]], axis=1)
     right = np.ones((1, 8, 2))
     assert mcnemar(half, right) == binomial_two_sided(0, 4)
+
+
+def test_a_difference_above_1_that_all_share_is_not_certain() -> None:
+    """Two models whose scores differ by 3 on each of 20 objects may differ otherwise elsewhere."""
+    alike = np.full(100, 5.0)
+    between = difference((5.0, alike), (2.0, alike - 3), objects=20, differing=20, most=math.inf)
+    assert between.difference == 3.0
+    assert between.low < 3.0 < between.high

@@ -17,6 +17,10 @@ from seesay import api
 from seesay.errors import UserError
 from seesay.models import load_model
 from seesay.questions import Task
+from seesay.reports.every_eval_ever import write_records
+from seesay.reports.formats import as_text, figure_rows
+from seesay.reports.groups import group_runs
+from seesay.reports.site import write_site
 from seesay.runs.run import Run
 from seesay.runs.store import ANSWERS
 from seesay.tasks import load_task
@@ -366,3 +370,52 @@ def test_options_in_a_table_of_several_sets(tmp_path: Path) -> None:
     run = scored(tmp_path / "sets.parquet", two_sets, tmp_path)
     assert headline(run) == 1.0
     assert not run.manifest.notes
+
+
+def test_stored_answers_stand_beside_models_that_were_just_asked(
+    task: Task, answered: Run, tmp_path: Path
+) -> None:
+    """Read from its folder, such a run was always of the same task as the others."""
+    rows = [{"question": q.id, "answer": q.best_label} for q in task.questions]
+    file = lines(tmp_path / "answers.jsonl", rows)
+    fresh = scored(file, task, tmp_path / "runs")
+    (group,) = group_runs([fresh, answered])
+    assert len(group.entries) == 2
+
+
+def test_exports_and_the_leaderboard_count_prompts_without_an_answer(
+    task: Task, answered: Run, tmp_path: Path
+) -> None:
+    """The first question has an answer in one template; the others have one in all."""
+    first, *others = task.questions
+    rows = [{"question": q.id, "answer": q.best_label} for q in others]
+    template = task.templates[0].name
+    rows.append({"question": first.id, "template": template, "answer": first.best_label})
+    run = scored(lines(tmp_path / "answers.jsonl", rows), task, tmp_path / "runs")
+    missing = len(task.templates) - 1
+    figures = figure_rows([run])
+    counts = {row["template"]: row["unanswered"] for row in figures if row["slice"] is None}
+    assert counts[None] == missing
+    assert counts[template] == 0
+    assert counts[task.templates[1].name] == 1
+    tag, value = "cardinality", first.tags["cardinality"]
+    slices = {row["slice"]: row["unanswered"] for row in figures if row["template"] is None}
+    assert slices[f"{tag}={value}"] == missing
+    of_tag = [count for part, count in slices.items() if part and part.startswith(f"{tag}=")]
+    assert sum(of_tag) == missing
+
+    words = f"{missing} of {len(task.questions) * len(task.templates)} prompts"
+    note = f"Prompts without an answer count as wrong: {run.label} on {task.name}, {words}."
+    for format in ("markdown", "latex"):
+        plain = as_text(format, [run, answered], []).replace("{}", "").replace("\\_", "_")
+        assert note in plain
+        assert "without an answer" not in as_text(format, [answered], [])
+    index = write_site(tmp_path / "site", [run, answered])
+    for page in (index, *(tmp_path / "site" / "tasks").iterdir()):
+        assert note in page.read_text(encoding="utf-8")
+    (file,) = (tmp_path / "site" / "hub").glob("answers*/.eval_results/*.yaml")
+    assert f"{words} without an answer count as wrong" in " ".join(file.read_text().split())
+    (record,) = write_records(tmp_path / "eee", [run], "Us", "other")
+    (result, *_) = json.loads(record.read_text())["evaluation_results"]
+    details = result["score_details"]["details"]
+    assert details["prompts_without_an_answer"] == str(missing)

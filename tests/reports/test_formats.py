@@ -216,3 +216,28 @@ def test_a_range_of_questions_says_what_it_is(format: str) -> None:
     assert "5--9" in text.replace("–", "--")
     assert sentence in text
     assert sentence not in as_text(format, [whole], [])
+
+
+def of_two_questions(sample: Run, value: float) -> Run:
+    """A run of two questions, with this figure."""
+    figures = tuple(f.model_copy(update={"value": value, "n": 2}) for f in sample.figures)
+    manifest = sample.manifest.model_copy(update={"limit": 2})
+    return replace(sample, manifest=manifest, figures=figures)
+
+
+def test_a_higher_figure_of_fewer_questions_is_marked() -> None:
+    """Otherwise 0.600 would be bold, "better than every other", under 0.900."""
+    runs, shown = two_models()
+    sample = of_two_questions(run(runs[0].task, "c-model", 3), 0.9)
+    markdown = as_text("markdown", [*runs, sample], [shown])
+    assert "| **0.600** (0.500–0.700) |" in markdown
+    assert "| 0.900‡ (0.362–0.462) |" in markdown
+    assert "‡ Of fewer questions than others of its column: not compared with them" in markdown
+    assert "0.900$\\ddagger$" in as_text("latex", [*runs, sample], [shown])
+    assert "‡" not in as_text("markdown", runs, [shown])
+
+
+def test_a_test_of_some_of_the_questions_makes_nothing_bold() -> None:
+    """Two samples of one size share some: who is ahead on these may be behind on the others."""
+    runs, shown = two_models()
+    assert "**" not in as_text("markdown", runs, [shown.model_copy(update={"n": 2})])

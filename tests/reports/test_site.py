@@ -267,3 +267,19 @@ def test_cells_say_on_a_phone_too_that_they_are_of_a_sample(tmp_path: Path) -> N
     sample = replace(whole, manifest=whole.manifest.model_copy(update={"limit": 60}))
     page = write_site(tmp_path, [sample]).read_text(encoding="utf-8")
     assert 'data-label="core-color accuracy · a sample (limit 60)"' in page
+
+
+def test_a_figure_of_fewer_questions_is_marked_and_ranks_below(tmp_path: Path) -> None:
+    whole = run(task("core-color"), "model")
+    figures = tuple(f.model_copy(update={"value": 0.9, "n": 2}) for f in whole.figures)
+    other = run(whole.task, "other", 1)
+    manifest = other.manifest.model_copy(update={"limit": 2})
+    sample = replace(other, manifest=manifest, figures=figures)
+    index = write_site(tmp_path, [whole, sample])
+    page = index.read_text(encoding="utf-8")
+    assert "0.900</a>‡" in page
+    assert "0.412</a><small>" in page
+    assert "‡ Of fewer questions than others of its column" in page
+    ranking = (tmp_path / "tasks/task-core-color.html").read_text(encoding="utf-8")
+    models, _, _ = ranking.partition('id="made"')
+    assert 0 < models.index("<bdi>model</bdi>") < models.index("<bdi>other · limit 2</bdi>")

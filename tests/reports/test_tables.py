@@ -149,3 +149,14 @@ def test_too_few_objects_are_marked_and_explained() -> None:
     compared = printed(comparison_table([comparison(too_few=True)]))
     assert sum("†" in line for line in compared) == 2
     assert not any("†" in line for line in printed(comparison_table([comparison()])))
+
+
+def test_a_task_asked_in_other_templates_is_named_apart() -> None:
+    whole = task()
+    in_one_template = replace(whole, templates=whole.templates[:1])
+    lines = printed(overview([run(whole, "a-model"), run(in_one_template, "b-model")]), 120)
+    names = [line.strip() for line in lines if line.startswith("made-up")]
+    assert names == [
+        "made-up · asked as: is, asked · 3 questions",
+        "made-up · asked as: is · 3 questions",
+    ]

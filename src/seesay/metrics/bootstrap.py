@@ -309,6 +309,20 @@ def wilson(share: float, n: int, level: float = LEVEL) -> tuple[float, float]:
     return max(0.0, min(low, share)), min(1.0, max(high, share))
 
 
+def assumed_most(most: float, value: float) -> float:
+    """Return the largest value that unseen objects are taken to have, for a figure of this value.
+
+    Of a metric without a largest value, what looks like a share is doubted as one; beyond 1, unseen
+    objects may lie as far above the figure as below it.
+
+    >>> assumed_most(2.0, 0.5), assumed_most(math.inf, 0.5), assumed_most(math.inf, 7.0)
+    (2.0, 1.0, 14.0)
+    """
+    if not math.isinf(most):
+        return most
+    return 1.0 if abs(value) <= 1 else 2 * abs(value)
+
+
 _ROUNDING = 1e-9
 
 
@@ -321,11 +335,10 @@ def not_degenerate(
     would claim certainty. Yet a share of objects that were not seen, by Wilson's interval of none
     of so many, may have any value: 0 to `most`, or -most to most where a figure is `signed`. Where
     all objects are right, or all wrong, that is Wilson's own interval. Any other interval is
-    returned as it is. A figure without a largest value is doubted as a share is.
+    returned as it is.
     """
     value = interval.value
-    if math.isinf(most):
-        most = 1.0
+    most = assumed_most(most, value)
     bottom = -most if signed else 0.0
     # equal numbers differ by rounding; what is not defined has no width to compare
     is_certain = interval.high - interval.low < _ROUNDING

@@ -7,7 +7,6 @@ classic for right and wrong.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,6 +19,7 @@ from seesay.metrics.bootstrap import (
     Clusters,
     Interval,
     Resamples,
+    assumed_most,
     not_degenerate,
     summarise,
     too_few,
@@ -141,10 +141,9 @@ def _not_certain(between: Interval, objects: int, most: float) -> Interval:
 
     Where one model is always right and the other never, it is Wilson's interval of a share of 1.
     Where they differ equally on every object, as two that answer alike, objects that were not seen
-    may differ in either direction. A figure without a largest value is doubted as a share is.
+    may differ in either direction.
     """
-    if math.isinf(most):
-        most = 1.0
+    most = assumed_most(most, between.value)
     if abs(between.value) == most:
         inner = between.value * wilson(1.0, objects)[0]
         low = min(inner, between.value)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any, Self, get_type_hints
 
+from seesay.arguments import validate_types
 from seesay.cluster import Engine
 from seesay.errors import UserError
 from seesay.registry import did_you_mean
@@ -104,6 +105,7 @@ class ModelOptions:
                 raise UserError(
                     f"There is no option '{name}'{hint}: choose from {', '.join(choices)}."
                 )
+        validate_types(options, get_type_hints(cls))
         return cls(**options)
 
     def __post_init__(self) -> None:

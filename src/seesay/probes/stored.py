@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 from seesay.answers import NO_ANSWER
@@ -64,6 +64,17 @@ class StoredTemplate(Template):
     def ask(self, question: Question, fields: Mapping[str, str] | None = None) -> Prompt:
         """Return the question put this way, with its id."""
         return replace(super().ask(question, fields), question=question.id)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether another template puts questions the same way, as the one does that is read from
+        the run's folder."""
+        if not isinstance(other, Template):
+            return NotImplemented
+        return all(
+            getattr(self, field.name) == getattr(other, field.name) for field in fields(self)
+        )
+
+    __hash__ = Template.__hash__
 
 
 class StoredAnswers(Model):

@@ -25,6 +25,7 @@ from seesay.files import write_json, write_json_lines
 from seesay.questions import Question
 from seesay.reports.formatting import lower_is_better, metric_name
 from seesay.reports.groups import PEOPLE
+from seesay.reports.unanswered import count_unanswered
 from seesay.runs.chosen import accepted_labels, explain_answers, is_relaxed
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.records import Figure
@@ -164,7 +165,12 @@ def _result(run: Run, figure: Figure) -> dict[str, Any]:
     }
     if metric.binary:
         config |= {"score_type": "continuous", "min_score": 0, "max_score": 1}
-    details = {"objects": figure.objects, "chance": figure.chance, "spread": figure.spread}
+    details = {
+        "objects": figure.objects,
+        "chance": figure.chance,
+        "spread": figure.spread,
+        "prompts_without_an_answer": count_unanswered(run, figure) or None,
+    }
     return {
         "evaluation_result_id": _result_id(run, figure),
         "evaluation_name": _evaluation_name(run, figure),

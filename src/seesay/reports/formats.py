@@ -26,7 +26,8 @@ from seesay.reports.formatting import (
     with_part,
 )
 from seesay.reports.groups import PEOPLE, LabelledRun, TaskRuns, group_runs, is_people
-from seesay.runs.records import Comparison
+from seesay.reports.unanswered import count_unanswered, unanswered_note
+from seesay.runs.records import Comparison, Figure
 from seesay.runs.run import Run
 
 FORMATS = ("html", "csv", "markdown", "latex", "json")
@@ -42,12 +43,18 @@ COLUMNS = (
     "n",
     "objects",
     "too_few",
+    "unanswered",
     "chance",
     "spread",
     "signature",
     "label",
     "command",
     "diet",
+)
+SAMPLE = "‡"
+"""Marks a figure of fewer questions than others of its column."""
+SAMPLE_NOTE = (
+    f"{SAMPLE} Of fewer questions than others of its column: not compared with them for bold."
 )
 COLUMNS_PER_TABLE = 5
 """A table of more columns is broken into several, so that it fits a page."""
@@ -56,7 +63,8 @@ COLUMNS_PER_TABLE = 5
 def figure_rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """Return one row per figure.
 
-    `label` tells settings of one model apart in words, and `command` made the run.
+    `label` tells settings of one model apart in words, and `command` made the run. `unanswered`
+    counts prompts, one for each question and template.
     """
     rows = []
     entries = [entry for group in group_runs(runs) for entry in group.entries]
@@ -64,6 +72,7 @@ def figure_rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
         for figure in entry.run.figures:
             # a figure has more fields than are for other programs
             row = figure.model_dump(include=set(COLUMNS))
+            row["unanswered"] = count_unanswered(entry.run, figure)
             row["label"] = entry.label
             row["command"] = entry.run.manifest.command
             row["diet"] = _describe_diet(entry.run.manifest.diet)
@@ -108,15 +117,15 @@ def significantly_best(
 ) -> LabelledRun | None:
     """Return the model that is better than every other which asked as many questions.
 
-    Each comparison is a corrected paired test; None where one of them shows nothing. People are no
-    rivals of models.
+    Each comparison is a corrected paired test of all these questions; None where one of them shows
+    nothing. People are no rivals of models.
     """
     figures = group.headline_figures(part)
-    most = max((figure.n for figure in figures.values()), default=0)
+    samples = smaller_samples(figures)
     # a run of fewer questions was tested on these alone, and neither wins nor loses here
     rivals = []
-    for entry, figure in figures.items():
-        if figure.n == most and entry.run.manifest.family != PEOPLE:
+    for entry in figures:
+        if entry not in samples and entry.run.manifest.family != PEOPLE:
             rivals.append(entry)
     if len(rivals) < 2:
         return None
@@ -126,13 +135,22 @@ def significantly_best(
     significant_pairs = set()
     for comparison in comparisons:
         key = (comparison.task, comparison.metric, comparison.slice)
-        if key == figure_key and is_shown(comparison):
+        # two samples of one size may share few of their questions
+        is_of_all = comparison.n == figures[best].n
+        if key == figure_key and is_of_all and is_shown(comparison):
             significant_pairs.add(frozenset((comparison.signature_a, comparison.signature_b)))
     for other in rivals:
         pair = {best.run.manifest.signature, other.run.manifest.signature}
         if other is not best and pair not in significant_pairs:
             return None
     return best
+
+
+def smaller_samples(figures: Mapping[LabelledRun, Figure]) -> set[LabelledRun]:
+    """Return the runs whose figure is of fewer questions than another of the same column: easier
+    ones, maybe, so that a higher figure is no better."""
+    most = max((figure.n for figure in figures.values()), default=0)
+    return {entry for entry, figure in figures.items() if figure.n < most}
 
 
 @dataclass(frozen=True)
@@ -160,20 +178,18 @@ def _column(group: TaskRuns, part: Slice | None, comparisons: Sequence[Compariso
     """Return the headline figures of a task, or of one nested part of it, as texts."""
     figures = group.headline_figures(part)
     best = significantly_best(group, part, comparisons)
-    sizes = {figure.n for figure in figures.values()}
-    most = max(sizes, default=0)
-    chances = {number(figure.chance) for figure in figures.values() if figure.n == most}
-    # the task by its name, which is shorter, followed by what tells it from others of its name
-    title = group.task.name + group.title.removeprefix(group.task.title or group.task.name)
-    notes = [few_note(figures.values())]
-    if len(sizes) > 1:
+    samples = smaller_samples(figures)
+    chances = {number(figure.chance) for entry, figure in figures.items() if entry not in samples}
+    notes = [few_note(figures.values()), unanswered_note([group])]
+    if samples:
         notes.append(
             "A range of n: the fewest and the most questions that one of them was asked, and "
-            "chance of the most."
+            f"chance of the most. {SAMPLE_NOTE}"
         )
     cells = {}
     for entry, figure in figures.items():
-        cells[entry.label] = (number(figure.value), ends(figure))
+        mark = SAMPLE if entry in samples else ""
+        cells[entry.label] = (number(figure.value) + mark, ends(figure))
     people = {entry.label for entry in figures if entry.run.manifest.family == PEOPLE}
     baselines = {entry.label for entry in figures if entry.run.manifest.family == "baseline"}
     published = {}
@@ -183,14 +199,14 @@ def _column(group: TaskRuns, part: Slice | None, comparisons: Sequence[Compariso
         if is_people(row.model):
             people.add(name)
     return _Column(
-        title=with_part(title, part),
+        title=with_part(group.name + group.sample, part),
         metric=metric_name(group.headline).replace("_", " "),
         cells=cells,
         people=frozenset(people),
         baselines=frozenset(baselines),
         best=best.label if best else None,
         chance=chances.pop() if len(chances) == 1 else NONE,
-        n=count_range(sizes) or NONE,
+        n=count_range(figure.n for figure in figures.values()) or NONE,
         published=published,
         notes=tuple(notes),
     )
@@ -321,6 +337,7 @@ _LATEX = {
     "·": "$\\cdot$",
     "…": "\\ldots{}",
     "†": "$\\dagger$",
+    "‡": "$\\ddagger$",
     "’": "'",
     # an optional argument would begin with a bracket at the start of a line
     "[": "{[}",

@@ -154,6 +154,13 @@ class TaskRuns:
     entries: tuple[LabelledRun, ...]
 
     @property
+    def name(self) -> str:
+        """The task's name, which is shorter than its title, and what tells it from others of its
+        name."""
+        words = self.title.removeprefix(self.task.title or self.task.name)
+        return self.task.name + words.removesuffix(self.sample)
+
+    @property
     def headline(self) -> str:
         """The task's first metric."""
         return self.task.metrics[0]

@@ -18,6 +18,7 @@ from seesay.reports.formatting import (
     number,
 )
 from seesay.reports.groups import PEOPLE, LabelledRun, TaskRuns
+from seesay.reports.unanswered import unanswered_words
 from seesay.runs.layers import LayerCurve, LayerFigure
 from seesay.runs.records import Comparison, Figure
 from seesay.runs.request import is_baseline
@@ -70,12 +71,9 @@ def results_in_words(groups: Sequence[TaskRuns], comparisons: Sequence[Compariso
 
 
 def _unanswered(run: Run) -> str:
-    """Return in brackets how many prompts a run has no answer to, where it is one in a hundred: its
-    figure is about them, too."""
-    count = run.answers.unanswered
-    if 100 * count < len(run.answers) or not count:
-        return ""
-    return f" ({count:,} of {len(run.answers):,} prompts without an answer count as wrong)"
+    """Return in brackets how many prompts a run has no answer to, if it is worth a word."""
+    words = unanswered_words(run)
+    return f" ({words} without an answer count as wrong)" if words else ""
 
 
 def _of_few_objects(groups: Sequence[TaskRuns]) -> set[LabelledRun]:

@@ -8,7 +8,7 @@ open from a folder.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from seesay.grouping import group_by
 from seesay.questions import Published, Slice
 from seesay.reports.chance import LEGEND, Standings, standings
 from seesay.reports.charts.scatter import Spot, scatter
-from seesay.reports.formats import significantly_best
+from seesay.reports.formats import SAMPLE, SAMPLE_NOTE, significantly_best, smaller_samples
 from seesay.reports.formatting import (
     ends,
     few_note,
@@ -44,6 +44,7 @@ from seesay.reports.groups import (
 from seesay.reports.layout import render_page
 from seesay.reports.pages import run_views
 from seesay.reports.pages import runs as runs_page
+from seesay.reports.unanswered import unanswered_note, unanswered_words
 from seesay.runs.records import Comparison, Figure, Manifest
 from seesay.runs.run import Run
 from seesay.runs.store import slug
@@ -107,6 +108,8 @@ class Cell:
     value: float
     ends: str = ""
     n: int | None = None
+    mark: str = ""
+    """What marks a figure of fewer questions than others of its column."""
     best: bool = False
     standing: str = ""
     page: str = ""
@@ -217,16 +220,12 @@ def eval_results(
             task_id = group.task.name
             if part:
                 task_id = f"{task_id}-{slug(part_name(part))}"
-            about = f"{group.headline}, 95 % interval {ends(figure)}, n = {figure.n}"
-            note = few_note([figure])
-            if note:
-                about = f"{about} ({note})"
             result = {
                 "dataset": {"id": dataset, "task_id": task_id},
                 "value": round(figure.value, 6),
                 "date": entry.run.manifest.created,
                 **source,
-                "notes": f"{about}; {figure.signature}",
+                "notes": _notes(group, entry, figure),
             }
             results.append(result)
         if not results:
@@ -240,6 +239,19 @@ def eval_results(
             name = f"{name}-{len(names) + 1}"
         names.add(name)
         yield f"{name}.yaml", yaml.safe_dump(results, sort_keys=False, allow_unicode=True)
+
+
+def _notes(group: TaskRuns, entry: LabelledRun, figure: Figure) -> str:
+    """Return what the Hub shows beside a figure: of what it is, and how it was made."""
+    about = f"{group.headline}, 95 % interval {ends(figure)}, n = {figure.n}"
+    few = few_note([figure])
+    if few:
+        about = f"{about} ({few})"
+    notes = [about]
+    unanswered = unanswered_words(entry.run)
+    if unanswered:
+        notes.append(f"{unanswered} without an answer count as wrong")
+    return "; ".join([*notes, figure.signature])
 
 
 def _by_model(groups: Sequence[TaskRuns]) -> dict[str, list[tuple[TaskRuns, LabelledRun]]]:
@@ -259,6 +271,9 @@ def _measured(columns: Sequence[Column], comparisons: Sequence[Comparison]) -> l
         column: significantly_best(column.group, column.part, comparisons) for column in columns
     }
     by_column = {column: standings(column.group) for column in columns}
+    samples = {
+        column: smaller_samples(column.group.headline_figures(column.part)) for column in columns
+    }
     labels: dict[str, dict[Column, LabelledRun]] = {}
     for column in columns:
         for entry in column.group.entries:
@@ -268,7 +283,7 @@ def _measured(columns: Sequence[Column], comparisons: Sequence[Comparison]) -> l
     for label, entries in labels.items():
         manifest = next(iter(entries.values())).run.manifest
         cells = tuple(
-            _cell(column, entries.get(column), best[column], by_column[column])
+            _cell(column, entries.get(column), best[column], samples[column], by_column[column])
             for column in columns
         )
         row = BoardRow(
@@ -287,6 +302,7 @@ def _cell(
     column: Column,
     entry: LabelledRun | None,
     best: LabelledRun | None,
+    samples: Collection[LabelledRun],
     by_figure: Standings,
 ) -> Cell | None:
     """Return a run's number in a column, or None where it was not asked."""
@@ -300,6 +316,7 @@ def _cell(
         value=figure.value,
         ends=ends(figure),
         n=figure.n,
+        mark=SAMPLE if entry in samples else "",
         best=entry is best,
         standing=by_figure.get((entry, column.part), ""),
         page=f"{_page_of(manifest.model)}#{column.group.anchor}",
@@ -362,6 +379,10 @@ def _index(columns: Sequence[Column], rows: Sequence[BoardRow], runs: Sequence[R
         runs=len(runs),
         created=max(run.manifest.created for run in runs)[:10],
         few=few_note(headline_parts(runs)),
+        unanswered=unanswered_note({column.group: None for column in columns}),
+        sample_note=SAMPLE_NOTE
+        if any(cell.mark for row in rows for cell in row.cells if cell)
+        else "",
     )
 
 
@@ -419,11 +440,14 @@ def _task_page(group: TaskRuns, comparisons: Sequence[Comparison]) -> str:
     reference = references.pop() if len(references) == 1 else None
     sign = ranking_sign(group.headline)
 
-    def rank(entry: LabelledRun) -> tuple[int, float]:
+    samples = smaller_samples(group.headline_figures(group.parts[0]))
+
+    def rank(entry: LabelledRun) -> tuple[int, bool, float]:
         figure = entry.figure(group.headline, part=group.parts[0])
         # a run without a figure comes last among its like
         value = float("inf") if figure is None else sign * figure.value
-        return family_place(entry.run.manifest.family), value
+        # a higher figure of fewer questions is no higher rank
+        return family_place(entry.run.manifest.family), entry in samples, value
 
     ranked = replace(group, entries=tuple(sorted(group.entries, key=rank)))
     tests_by_row = {(comparison.signature_a, comparison.slice): comparison for comparison in tests}
@@ -443,6 +467,7 @@ def _task_page(group: TaskRuns, comparisons: Sequence[Comparison]) -> str:
         home="../index.html",
         chance_legend=LEGEND,
         few=few_note(figure for entry in ranked.entries for figure in entry.run.figures),
+        unanswered=unanswered_note([group]),
     )
 
 

@@ -65,7 +65,7 @@ def overview(runs: Sequence[Run]) -> Table:
     table = _table(first_column, "metric", numbers=FIGURE)
     marks: dict[str, str] = {}
     for group in groups:
-        name = group.task.name
+        name = group.name
         if has_several:
             table.add_row(_name(name, "bold"))
         for entry in group.entries:
@@ -85,7 +85,7 @@ def overview(runs: Sequence[Run]) -> Table:
                 style="dim",
             )
         table.add_section()
-    notes = [f"{group.task.name}{group.sample}" for group in groups if group.sample]
+    notes = [f"{group.name}{group.sample}" for group in groups if group.sample]
     notes.append(few_note(headline_parts(runs)))
     if marks:
         sources = "; ".join(f"{mark} {printable(source)}" for source, mark in marks.items())
@@ -353,7 +353,7 @@ def slices_table(runs: Sequence[Run], tags: Sequence[str]) -> Table:
     names = _short_names([entry.label for group in groups for entry in group.entries])
     table = _table("task, slice, model", numbers=FIGURE)
     for group in groups:
-        table.add_row(_name(f"{group.task.name}, {metric_name(group.headline)}", "bold"))
+        table.add_row(_name(f"{group.name}, {metric_name(group.headline)}", "bold"))
         for part in group.crossed(tags):
             table.add_row(_name(f"  {part}"))
             for entry, figure in group.headline_figures(part).items():

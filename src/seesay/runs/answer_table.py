@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seesay.answers import NO_ANSWER, Answer, Scores
-from seesay.metrics.base import FloatArray, IntArray
+from seesay.metrics.base import BoolArray, FloatArray, IntArray
 
 NO_SCORES = -1
 """The place of scores that a row does not have: those of a prompt that names no object."""
@@ -332,12 +332,17 @@ class AnswerTable(Sequence[Answer]):
         return bool((self.neutral_places != NO_SCORES).any())
 
     @property
-    def unanswered(self) -> int:
-        """How many rows have no answer, which counts as wrong."""
+    def is_unanswered(self) -> BoolArray:
+        """Which rows have no answer, which counts as wrong."""
         if not len(self):
-            return 0
+            return np.zeros(0, dtype=np.bool_)
         best = np.maximum.reduceat(self.columns.logp.values, self.columns.logp.bounds[:-1])
-        return int((best[self.places] == NO_ANSWER).sum())
+        return np.asarray(best[self.places] == NO_ANSWER)
+
+    @property
+    def unanswered(self) -> int:
+        """How many rows have no answer."""
+        return int(self.is_unanswered.sum())
 
     def take(self, rows: Sequence[int]) -> AnswerTable:
         """Return some of the rows, in this order; the scores stay where they are."""

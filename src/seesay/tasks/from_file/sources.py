@@ -184,7 +184,13 @@ class RowSources:
             raise UserError(f"There is no file or folder {self.data}.")
         if self.data.is_dir():
             self.picture_folder = self.data
-            return tables.inside(self.data, name)
+            path = tables.inside(self.data, name)
+            if not path.exists():
+                raise UserError(
+                    f"There is no file {path}. '{self.declaration.name}' has rows of its own: "
+                    f"leave out --data, or give a folder that holds {name}."
+                )
+            return path
         self.picture_folder = self.data.parent
         return self.data
 

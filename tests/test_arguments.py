@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import seesay
@@ -51,3 +52,18 @@ def test_other_functions_refuse_them_too(tmp_path: Path) -> None:
         untyped.encode("mock", "a word", layer="1")
     with pytest.raises(UserError, match="output is None: give a path"):
         untyped.report(tmp_path, output=None)
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
+    """As in `for seed in np.arange(3)`."""
+    untyped: Any = seesay
+    plain = seesay.probe("baseline:random", "core-color", limit=4, seed=1, output=tmp_path / "1")
+    numpy = untyped.probe(
+        "baseline:random",
+        "core-color",
+        limit=np.int64(4),
+        seed=np.int32(1),
+        temperature=np.float32(0),
+        output=tmp_path / "2",
+    )
+    assert numpy.answers() == plain.answers()

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import signature
+from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
 from types import NoneType, UnionType
@@ -18,8 +19,8 @@ Result = TypeVar("Result")
 
 _TYPES: dict[object, tuple[Any, str]] = {
     bool: (bool, "True or False"),
-    int: (int, "a whole number"),
-    float: ((int, float), "a number"),
+    int: (Integral, "a whole number"),
+    float: (Real, "a number"),
     str: (str, "a text"),
     Path: (PathLike, "a path"),
     Sequence: (Sequence, "a list"),
@@ -33,16 +34,20 @@ as a model or a choice, are validated by what takes them."""
 
 
 def refuse_other_types(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Let a function refuse arguments of other types than its signature has."""
+    """Let a function refuse arguments of other types than its signature has.
+
+    Numbers of NumPy are taken as Python's.
+    """
 
     @wraps(function)
     def with_validated_arguments(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-        arguments = signature(function).bind(*args, **kwargs).arguments
+        bound = signature(function).bind(*args, **kwargs)
         types = get_type_hints(function)
         # a method's object has no type
-        typed = {name: value for name, value in arguments.items() if name in types}
+        typed = {name: value for name, value in bound.arguments.items() if name in types}
         validate_types(typed, types)
-        return function(*args, **kwargs)
+        bound.arguments.update({name: plain_number(value) for name, value in typed.items()})
+        return function(*bound.args, **bound.kwargs)
 
     return with_validated_arguments
 
@@ -65,6 +70,17 @@ def validate_types(arguments: Mapping[str, object], types: Mapping[str, object])
         # a path may be given as a text
         words = [_TYPES[kind][1] for kind in kinds if kind is not str or Path not in kinds]
         raise UserError(f"{name} is {value!r}: give {' or '.join(words)}.")
+
+
+def plain_number(value: object) -> object:
+    """Return a number of NumPy as Python's, which files and random generators take, too."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value)
+    return value
 
 
 def _is_of(value: object, kind: object) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, Self, get_type_hints
 
-from seesay.arguments import validate_types
+from seesay.arguments import plain_number, validate_types
 from seesay.cluster import Engine
 from seesay.errors import UserError
 from seesay.registry import did_you_mean
@@ -106,7 +106,8 @@ class ModelOptions:
                     f"There is no option '{name}'{hint}: choose from {', '.join(choices)}."
                 )
         validate_types(options, get_type_hints(cls))
-        return cls(**options)
+        plain: dict[str, Any] = {name: plain_number(value) for name, value in options.items()}
+        return cls(**plain)
 
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():

@@ -189,4 +189,4 @@ def note_misses(answered: Sequence[Scores]) -> list[str]:
         )
     if not sentences:
         return []
-    return [" ".join([*sentences, "replies.jsonl holds all of them."])]
+    return [" ".join([*sentences, "A run keeps all of them in replies.jsonl."])]

@@ -111,7 +111,7 @@ def _signed_subsets(things: frozenset[str]) -> Iterator[tuple[frozenset[str], fl
             yield frozenset(subset), -1.0 if size % 2 == 0 else 1.0
 
 
-def student_over_normal(degrees: int, level: float = LEVEL) -> float:
+def student_over_normal(degrees: float, level: float = LEVEL) -> float:
     """Return the quantile of Student's t over that of the normal distribution.
 
     By the expansion of Abramowitz & Stegun (1964), 26.7.5, which is within 1 % from 4 degrees on.

@@ -42,7 +42,7 @@ from seesay.tasks import load_task
 
 CORE = ("core-color", "core-size", "core-space", "core-parts")
 ROWS = 512
-LINEAR = {"aten::addmm", "aten::mm", "aten::mkldnn_linear", "aten::to_mkldnn", "aten::_to_dense"}
+LINEAR = {"aten::addmm", "aten::mm", "mkldnn::_linear_pointwise"}
 """What linear layers are in a profile."""
 ATTENTION = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
 
@@ -109,11 +109,11 @@ def peaks(network: nn.Module) -> dict[str, float]:
     operations = 2 * ROWS * hidden * wide
     with torch.inference_mode():
         weight = layer.weight.detach().clone()
-        opaque, opaque_weight = states.to_mkldnn(), weight.to_mkldnn()
+        packed_layer = packed.PackedLinear(layer)
         halves, half_weight = states.bfloat16(), weight.bfloat16()
         return {
             "matrices": peak(lambda: linear(states, weight), operations),
-            "packed": peak(lambda: linear(opaque, opaque_weight), operations),
+            "packed": peak(lambda: packed_layer(states), operations),
             "bfloat16": peak(lambda: linear(halves, half_weight), operations),
         }
 

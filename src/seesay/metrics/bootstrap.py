@@ -23,7 +23,7 @@ from seesay.metrics.dependence import ThingsInCommon, influence, small_sample_ra
 
 # counts are kept for further figures up to this size, and drawn anew beyond it
 _KEPT_BYTES = 1 << 27
-_KEPT_FLOAT_BYTES = 1 << 25
+_FLOAT_BYTES = 1 << 25
 _BLOCK = 1 << 21  # counts, or their products, at once
 
 Bounds = tuple[float, float]
@@ -220,7 +220,7 @@ class Resamples:
         That is the shape that multiplies fast.
         """
         enough = min(columns, _BLOCK // max(columns, self.clusters.size))
-        converted = self._kept_as(kind)
+        converted = self._floats(kind)
         start = stop = 0
         block: list[Counts] = []
         for counts in self._kept or self._draw():
@@ -233,14 +233,14 @@ class Resamples:
         if block:
             yield _join(block, kind) if converted is None else converted[start:stop]
 
-    def _kept_as(self, kind: type[np.floating]) -> npt.NDArray[np.floating] | None:
-        """The counts of all resamples as floats, where they are few enough to be kept.
+    def _floats(self, kind: type[np.floating]) -> npt.NDArray[np.floating] | None:
+        """Return the counts of all resamples as floats, or None where they are too many to hold.
 
         Runs of one task are compared under the same resamples, and conversion takes as long as a
         product with few columns.
         """
         size = self.resamples * self.clusters.size * np.dtype(kind).itemsize
-        if size > _KEPT_FLOAT_BYTES:
+        if not self._kept or size > _FLOAT_BYTES:
             return None
         if kind not in self._converted:
             self._converted[kind] = _join(self._kept, kind)

@@ -47,7 +47,7 @@ _ANSWER = pa.schema(
 _NAMES = ["question", "template", "options"]
 _READ = [*_NAMES, "scores", "neutral", "scores_row", "neutral_row"]
 _ROWS = 2_000
-_SHARED_BYTES = 1 << 22
+_SHARED_BYTES = 1 << 20
 """What is read of a part is held for the next run only up to this size."""
 
 
@@ -312,7 +312,7 @@ def _distinct_lists(
     return _tell_apart(values, sizes)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _distinct_of_bytes(values: bytes, sizes: bytes) -> tuple[list[npt.NDArray[np.int32]], IntArray]:
     """Return the same of bytes: options, and how long they are, repeat from run to run."""
     return _tell_apart(np.frombuffer(values, np.int32), np.frombuffer(sizes, np.int64))

@@ -137,7 +137,7 @@ class Parts(TorchDispatchMode):
     other operations read and write."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.products: Counter[tuple[int, int, int]] = Counter()
         self.attention: Counter[tuple[torch.Size, torch.Size]] = Counter()
         self.bytes = 0
@@ -207,7 +207,8 @@ def bytes_per_second(network: nn.Module) -> float:
 
 def parts_of(work: Callable[[], object]) -> Parts:
     """Return what some work computes."""
-    with Parts() as parts:
+    parts = Parts()
+    with parts:
         work()
     return parts
 

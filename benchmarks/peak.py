@@ -149,8 +149,15 @@ class Parts(TorchDispatchMode):
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
-        results = func(*args, **(kwargs or {}))
+        kwargs = kwargs or {}
         name = func.name().split(".")[0]
+        if name != ATTENTION:
+            # a linear layer comes as one operation, which is made of others
+            with self:
+                results = func.decompose(*args, **kwargs)
+            if results is not NotImplemented:
+                return results
+        results = func(*args, **kwargs)
         if name in ("aten::mm", "aten::addmm"):
             *_, left, right = args
             self.products[left.shape[0], left.shape[1], right.shape[1]] += 1

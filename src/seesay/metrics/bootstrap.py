@@ -23,7 +23,6 @@ from seesay.metrics.dependence import ThingsInCommon, influence, small_sample_ra
 
 # counts are kept for further figures up to this size, and drawn anew beyond it
 _KEPT_BYTES = 1 << 27
-_FLOAT_BYTES = 1 << 25
 _BLOCK = 1 << 21  # counts, or their products, at once
 
 Bounds = tuple[float, float]
@@ -100,7 +99,6 @@ class Resamples:
         self.clusters = Clusters(objects)
         self.resamples = resamples
         self.seed = seed
-        self._converted: dict[type[np.floating], npt.NDArray[np.floating]] = {}
         self._shared: ThingsInCommon | None = None
         if things is not None:
             self._shared = ThingsInCommon([things[item] for item in self.clusters.first_items])
@@ -220,31 +218,14 @@ class Resamples:
         That is the shape that multiplies fast.
         """
         enough = min(columns, _BLOCK // max(columns, self.clusters.size))
-        converted = self._floats(kind)
-        start = stop = 0
         block: list[Counts] = []
         for counts in self._kept or self._draw():
             block.append(counts)
-            stop += len(counts)
-            if stop - start >= enough:
-                yield _join(block, kind) if converted is None else converted[start:stop]
-                start = stop
+            if sum(map(len, block)) >= enough:
+                yield np.concatenate(block, dtype=kind)
                 block = []
         if block:
-            yield _join(block, kind) if converted is None else converted[start:stop]
-
-    def _floats(self, kind: type[np.floating]) -> npt.NDArray[np.floating] | None:
-        """Return the counts of all resamples as floats, or None where they are too many to hold.
-
-        Runs of one task are compared under the same resamples, and conversion takes as long as a
-        product with few columns.
-        """
-        size = self.resamples * self.clusters.size * np.dtype(kind).itemsize
-        if not self._kept or size > _FLOAT_BYTES:
-            return None
-        if kind not in self._converted:
-            self._converted[kind] = _join(self._kept, kind)
-        return self._converted[kind]
+            yield np.concatenate(block, dtype=kind)
 
     @cached_property
     def _kept(self) -> list[Counts]:
@@ -259,11 +240,6 @@ class Resamples:
             self.resamples,
             self.seed,
         )
-
-
-def _join(blocks: Sequence[Counts], kind: type[np.floating]) -> npt.NDArray[np.floating]:
-    """Return the counts of several blocks as floats."""
-    return np.concatenate(blocks, dtype=kind)
 
 
 def widen(point: float, resampled: FloatArray, ratio: float, bounds: Bounds) -> FloatArray:

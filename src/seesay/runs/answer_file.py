@@ -376,7 +376,7 @@ def _read_options(
         names = words.dictionary.to_pylist()
         indices = _numbers(words.indices, np.int32)
         lists, numbers = _distinct_lists(indices, _sizes(chunk))
-        # each list of texts is made once, and is the same object in all parts of the file
+        # each list of texts is made once, and is the same object in all chunks
         texts = [tuple(names[place] for place in row) for row in lists]
         shared = [option_lists.setdefault(options, options) for options in texts]
         yield from (shared[number] for number in numbers.tolist())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,25 @@ def test_each_run_is_compared_with_the_best_unless_told_otherwise() -> None:
         ("a", "c"),
         ("b", "c"),
     ]
+
+
+def test_a_comparison_does_not_depend_on_other_runs() -> None:
+    """Runs of one task are resampled together."""
+    measures = ("accuracy", "true_confidence", "macro_f1")
+    runs = [
+        answered(name, [bool((row * step) % 3) for row in range(12)], measures)
+        for name, step in (("a", 1), ("b", 2), ("c", 4), ("d", 5))
+    ]
+    together = {
+        (c.a, c.b, c.metric): (c.low, c.high, c.p_bootstrap, c.p_signflip)
+        for c in compare(runs, all_pairs=True, resamples=500)
+    }
+    alone = {
+        (c.a, c.b, c.metric): (c.low, c.high, c.p_bootstrap, c.p_signflip)
+        for pair in combinations(runs, 2)
+        for c in compare(pair, resamples=500)
+    }
+    assert together == alone
 
 
 def test_a_limited_run_is_not_the_best() -> None:

@@ -239,13 +239,17 @@ def weighted_mean(sums: FloatArray, undefined: float = np.nan) -> FloatArray:
 def ratio(numerator: FloatArray, denominator: FloatArray, *, undefined: float) -> FloatArray:
     """A quotient; `undefined` where the denominator is 0."""
     denominator = np.asarray(denominator)
+    is_defined = denominator != 0
+    if is_defined.all():
+        # without a mask it takes half the time
+        return np.divide(numerator, denominator, out=np.empty_like(denominator, dtype=np.float64))
     # in its memory order, which later sums follow
     quotient = np.full_like(denominator, undefined, dtype=np.float64)
     np.divide(
         numerator,
         denominator,
         out=quotient,
-        where=denominator != 0,
+        where=is_defined,
     )
     return quotient
 

@@ -24,10 +24,11 @@ def macro_f1(sums: FloatArray) -> FloatArray:
     0.75
     """
     hits, predicted, gold = np.split(sums, 3, axis=-1)
-    f1 = ratio(2 * hits, predicted + gold, undefined=0.0)
+    either = predicted + gold
+    f1 = ratio(2 * hits, either, undefined=0.0)
     return ratio(
         f1.sum(axis=-1),
-        (predicted + gold > 0).sum(axis=-1),
+        (either > 0).sum(axis=-1),
         undefined=np.nan,
     )
 

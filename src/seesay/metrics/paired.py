@@ -192,7 +192,7 @@ def sign_flip(  # noqa: PLR0913 - two models, their items, the metric, and how i
             return np.asarray(np.abs(gap[..., 0]))
     else:
         apart = gaps.reshape(clusters.size, -1)
-        differing = apart.any(axis=0)
+        differing = np.flatnonzero(apart.any(axis=0))
         apart = apart[apart.any(axis=1)][:, differing]
 
         def distance(gap: FloatArray) -> FloatArray:

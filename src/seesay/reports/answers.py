@@ -355,6 +355,8 @@ def _column(
 
     def fill(values: Iterable[Any]) -> list[Any]:
         """Return the values of answers in the rows of the questions."""
+        if len(answers) == len(column):
+            return list(values)
         by_row = dict(zip(answers, values, strict=True))
         return [by_row.get(row) for row in range(len(column))]
 

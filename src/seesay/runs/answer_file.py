@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from array import array
+from collections import deque
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import islice, repeat
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -42,8 +44,23 @@ _ANSWER = pa.schema(
         ("neutral_row", pa.int32()),
     ]
 )
-_READ = ["question", "template", "options", "scores", "neutral", "scores_row", "neutral_row"]
+_NAMES = ["question", "template", "options"]
+_READ = [*_NAMES, "scores", "neutral", "scores_row", "neutral_row"]
 _ROWS = 2_000
+_SHARED_BYTES = 1 << 20
+"""What is read of a part is held for the next run only up to this size."""
+
+
+class _Names(NamedTuple):
+    """The questions, templates and options of some rows."""
+
+    questions: list[str]
+    templates: list[str]
+    options: list[tuple[str, ...]]
+
+
+_LATEST: deque[tuple[pa.Table, _Names]] = deque(maxlen=16)
+"""The latest parts that were read: other models were asked the same, and their parts are equal."""
 
 
 def write_answers(
@@ -167,15 +184,13 @@ def read_answers(path: Path) -> AnswerTable:
     templates: list[str] = []
     options: list[tuple[str, ...]] = []
     places: dict[str, array[int]] = {"scores": array("i"), "neutral": array("i")}
-    texts: dict[str, str] = {}
-    option_lists: dict[tuple[str, ...], tuple[str, ...]] = {}
     with path.open("rb") as file, pq.ParquetFile(file) as parquet:
         for part in range(parquet.num_row_groups):
             table = parquet.read_row_group(part, columns=_READ)
-            # a name stands in many rows: it is held once
-            questions += (texts.setdefault(text, text) for text in table["question"].to_pylist())
-            templates += (texts.setdefault(text, text) for text in table["template"].to_pylist())
-            options += _read_options(table["options"], option_lists)
+            names = _read_names(table.select(_NAMES))
+            questions += names.questions
+            templates += names.templates
+            options += names.options
             for name, column_places in places.items():
                 _read_places(
                     table[name],
@@ -193,6 +208,24 @@ def read_answers(path: Path) -> AnswerTable:
     )
     _validate_sizes(answers)
     return answers
+
+
+def _read_names(table: pa.Table) -> _Names:
+    """Return what a part says of its rows; equal parts share it."""
+    for earlier, names in _LATEST:
+        if table.equals(earlier):
+            return names
+    # a name stands in many rows: it is held once
+    texts: dict[str, str] = {}
+    option_lists: dict[tuple[str, ...], tuple[str, ...]] = {}
+    names = _Names(
+        [texts.setdefault(text, text) for text in table["question"].to_pylist()],
+        [texts.setdefault(text, text) for text in table["template"].to_pylist()],
+        list(_read_options(table["options"], option_lists)),
+    )
+    if table.nbytes <= _SHARED_BYTES:
+        _LATEST.append((table, names))
+    return names
 
 
 def _validate_sizes(answers: AnswerTable) -> None:
@@ -274,6 +307,21 @@ def _distinct_lists(
     values: npt.NDArray[np.int32], sizes: IntArray
 ) -> tuple[list[npt.NDArray[np.int32]], IntArray]:
     """Return the distinct ones of lists that stand end to end, and for each list which it is."""
+    if values.nbytes <= _SHARED_BYTES:
+        return _distinct_of_bytes(values.tobytes(), sizes.astype(np.int64).tobytes())
+    return _tell_apart(values, sizes)
+
+
+@lru_cache(maxsize=64)
+def _distinct_of_bytes(values: bytes, sizes: bytes) -> tuple[list[npt.NDArray[np.int32]], IntArray]:
+    """Return the same of bytes: options, and how long they are, repeat from run to run."""
+    return _tell_apart(np.frombuffer(values, np.int32), np.frombuffer(sizes, np.int64))
+
+
+def _tell_apart(
+    values: npt.NDArray[np.int32], sizes: IntArray
+) -> tuple[list[npt.NDArray[np.int32]], IntArray]:
+    """Compare lists that stand end to end."""
     if len(sizes) and sizes[0] > 0 and (sizes == sizes[0]).all():
         # NumPy tells lists of one length apart as so many bytes each
         rows = np.ascontiguousarray(values).reshape(len(sizes), -1)
@@ -328,7 +376,7 @@ def _read_options(
         names = words.dictionary.to_pylist()
         indices = _numbers(words.indices, np.int32)
         lists, numbers = _distinct_lists(indices, _sizes(chunk))
-        # each list of texts is made once, and is the same object in all parts of the file
+        # each list of texts is made once, and is the same object in all chunks
         texts = [tuple(names[place] for place in row) for row in lists]
         shared = [option_lists.setdefault(options, options) for options in texts]
         yield from (shared[number] for number in numbers.tolist())

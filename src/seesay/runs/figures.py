@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import reduce
 from itertools import chain
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 import numpy.typing as npt
@@ -215,6 +216,23 @@ class _LabelMatrix:
             matrix[rows[:, None], columns] = numbers(places[rows], width)
 
 
+_LATEST: dict[int, tuple[ref[Task], _LabelMatrix]] = {}
+"""The matrix of the latest task by its identity: its runs are looked at one after the other."""
+
+
+def _label_matrix(task: Task) -> _LabelMatrix:
+    """Return where the options of a task stand, which is held for the next run if it is small."""
+    # the reference says whether the identity is still that task's
+    of_task, labels = _LATEST.get(id(task), (None, None))
+    if labels is not None and of_task is not None and of_task() is task:
+        return labels
+    _LATEST.clear()
+    labels = _LabelMatrix(task)
+    if labels.gold.size <= _CELLS:
+        _LATEST[id(task)] = ref(task), labels
+    return labels
+
+
 def items_by_template(
     task: Task,
     answers: AnswerTable,
@@ -228,7 +246,7 @@ def items_by_template(
 
     One template at a time: the scores of many options by all templates would fill the memory.
     """
-    labels = _LabelMatrix(task)
+    labels = _label_matrix(task)
     columns = answers.columns
     has_twins = any(question.twin for question in task.questions)
     twin_gold = labels.gold_of_twins(task) if has_twins else None

@@ -33,7 +33,7 @@ from seesay.models.hf.base import TransformersModel
 from seesay.models.hf.encoding import first_token
 from seesay.models.hf.layers import layer_logits
 from seesay.models.hf.loading import Checkpoint
-from seesay.models.hf.logits import logits_at, ranks
+from seesay.models.hf.logits import logits_at, normalisers, ranks
 from seesay.models.hf.tokenization import refuse_same_tokens, unknown_ids, unwritable
 from seesay.models.wrapped import under_condition
 from seesay.questions import SLOT, Prompt, Scores
@@ -372,7 +372,7 @@ def _target_scores(
 ) -> SlotScores:
     """Return the scores of each slot's target tokens, one row of logits per slot."""
     # log softmax at the targets alone: logit minus the log of the normaliser
-    normaliser = logits.logsumexp(-1)
+    normaliser = normalisers(logits)
     scores: SlotScores = {}
     for line, slot in enumerate(batch):
         tokens = sorted(targets[slot])

@@ -11,12 +11,9 @@ from typing import TypeVar
 
 import torch
 from torch import nn
-from torch.nn.functional import linear
 
 from seesay.processors import WIDE_AMD_FAMILY, amd_family
 
-FEWEST_ROWS = 16
-"""With fewer rows the conversion of the layer's inputs and outputs takes longer than it saves."""
 MOST_PARAMETERS = 2_000_000_000
 """The weights are kept twice: a network with more of them is left as it is."""
 
@@ -34,15 +31,16 @@ class PackedLinear(nn.Linear):
         super().__init__(layer.in_features, layer.out_features, layer.bias is not None, "meta")
         self.weight = layer.weight
         self.bias = layer.bias
-        self._packed_weight = layer.weight.detach().to_mkldnn()
-        self._packed_bias = None if layer.bias is None else layer.bias.detach().to_mkldnn()
+        self._packed_weight = torch.ops.mkldnn._reorder_linear_weight(layer.weight.detach())
 
     def forward(self, states: torch.Tensor) -> torch.Tensor:
-        rows = states.shape[:-1].numel()
-        if torch.is_grad_enabled() or rows < FEWEST_ROWS:
+        if torch.is_grad_enabled():
             return super().forward(states)
-        packed = linear(states.to_mkldnn(), self._packed_weight, self._packed_bias)
-        return packed.to_dense()
+        # as compiled networks call it: inputs and outputs are not copied, as opaque tensors' are
+        product: torch.Tensor = torch.ops.mkldnn._linear_pointwise(
+            states, self._packed_weight, self.bias, "none", [], ""
+        )
+        return product
 
 
 def pack_linear_layers(network: Network) -> Network:

@@ -28,7 +28,7 @@ from seesay.models.batches import (
     max_positions,
 )
 from seesay.models.hf import prefix_tree
-from seesay.models.hf.logits import logits_at, ranks
+from seesay.models.hf.logits import logits_at, normalisers, ranks
 
 ATTENTION_SPANS = ("sliding_window", "attention_chunk_size", "window_size")
 """What configurations call the number of tokens that a layer looks back."""
@@ -149,7 +149,7 @@ class NetworkScorer:
         rows, columns = map(self._tensor, zip(*lines, strict=True))
         for logits in read(self.network, inputs, rows, columns):
             # log softmax at the targets alone: logit minus the log of the normaliser
-            normaliser = logits.logsumexp(-1)
+            normaliser = normalisers(logits)
             scores = []
             for span, path in zip(spans, needed, strict=True):
                 at = self._tensor([lines[cell] for cell in path])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from markupsafe import Markup
 
@@ -107,7 +108,7 @@ def dot_row(
         parts.append(_mark(x, mark, f"{height:.2f}%"))
     return element(
         "svg",
-        Markup("").join(parts),
+        Markup("".join(parts)),
         class_="dots",
         role="img",
         aria_label=label,
@@ -119,7 +120,7 @@ def tick_labels(x: Axis) -> Markup:
     labels = [element("text", brief(tick), x=position(x, tick), y="70%") for tick in x.ticks]
     return element(
         "svg",
-        Markup("").join(labels),
+        Markup("".join(labels)),
         class_="axis",
         aria_hidden="true",
     )
@@ -144,7 +145,7 @@ def share_bar(shares: Sequence[tuple[str, str, float]], label: str) -> Markup:
         start += share
     return element(
         "svg",
-        Markup("").join(parts),
+        Markup("".join(parts)),
         class_="bar",
         role="img",
         aria_label=label,
@@ -206,6 +207,7 @@ def _mark(x: Axis, mark: DotMark, y: str) -> Markup:
     return group([whisker, point], style)
 
 
+@lru_cache(maxsize=1024)
 def _upright(
     kind: str,
     x: str,

@@ -11,6 +11,7 @@ import math
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 
 from markupsafe import Markup, escape
 
@@ -42,15 +43,27 @@ def element(name: str, content: object = "", /, **attributes: object) -> Markup:
     for key, value in attributes.items():
         if value is None:
             continue
-        # a trailing underscore keeps `class_` apart from Python's keyword
-        attribute = key.rstrip("_").replace("_", "-")
-        quoted = coordinate(value) if isinstance(value, float) else escape(value)
-        words.append(f'{attribute}="{quoted}"')
+        quoted = coordinate(value) if isinstance(value, float) else _escape(value)
+        words.append(f'{_attribute(key)}="{quoted}"')
     start = " ".join(words)
-    inside = escape(content)
+    inside = content if isinstance(content, Markup) else escape(content)
     if not inside:
         return Markup(f"<{start}/>")
     return Markup(f"<{start}>{inside}</{name}>")
+
+
+# a page has tens of thousands of elements, and few attributes and classes
+@cache
+def _attribute(key: str) -> str:
+    """Return the name of an attribute."""
+    # a trailing underscore keeps `class_` apart from Python's keyword
+    return key.rstrip("_").replace("_", "-")
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _escape(value: object) -> str:
+    """Return the value of an attribute."""
+    return str(escape(value))
 
 
 def coordinate(value: float) -> str:
@@ -120,7 +133,7 @@ def _characters(name: str) -> float:
 
 def group(parts: Iterable[Markup], class_: str) -> Markup:
     """Return elements as one, under a class that they share."""
-    return element("g", Markup("").join(parts), class_=class_)
+    return element("g", Markup("".join(parts)), class_=class_)
 
 
 def vertical_line(
@@ -181,7 +194,7 @@ def chart(
     heading = [text(0, 13 + LINE * index, line, "title") for index, line in enumerate(lines)]
     heading_height = LINE * len(lines) + 8
     body = element(
-        "g", Markup("").join(parts), transform=f"translate(0 {coordinate(heading_height)})"
+        "g", Markup("".join(parts)), transform=f"translate(0 {coordinate(heading_height)})"
     )
     height += heading_height
     classes = f"chart {kind}"

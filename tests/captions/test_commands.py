@@ -116,6 +116,26 @@ def test_two_systems(files: tuple[Path, Path], tmp_path: Path) -> None:
         "captions", *files, "--versus", other, "--no-meteor", "--resamples", "100"
     ).stdout
     assert "ours − theirs" in shown
+    # the p-value that allows for all the metrics is the one that is shown
+    metrics = document["comparisons"]
+    assert f"corrected for {len(metrics)} metrics (Holm)" in shown
+    assert any(metric["p_holm"] != metric["p_signflip"] for metric in metrics)
+    (line,) = [line for line in shown.split("ours − theirs")[1].splitlines() if "CIDEr" in line]
+    (cider,) = [metric for metric in metrics if metric["metric"].startswith("CIDEr")]
+    assert line.split()[-1] == f"{cider['p_holm']:.4f}"
+
+
+def test_empty_captions_count_and_are_named(
+    files: tuple[Path, Path], caplog: pytest.LogCaptureFixture
+) -> None:
+    captions, references = files
+    rows = json.loads(captions.read_text())
+    rows[1]["caption"] = " "
+    captions.write_text(json.dumps(rows))
+    done = _score("captions", captions, references, "--no-meteor", "--resamples", "100", "--json")
+    assert done.exit_code == 0
+    assert {row["n"] for row in json.loads(done.stdout)} == {12}
+    assert "ours: 1 of 12 captions without a word; they count" in caplog.text
 
 
 def test_per_caption_scores_and_document_frequencies(

@@ -227,14 +227,18 @@ def _show_tests(comparisons: Sequence[TextComparison]) -> None:
             f"{test.difference:+.4f}",
             f"{test.low:+.4f}",
             f"{test.high:+.4f}",
-            f"{test.p_bootstrap:.4f}",
-            f"{test.p_signflip:.4f}",
+            f"{test.p_holm:.4f}",
         ]
         for test in comparisons
     ]
-    heads = ["metric", ">difference", ">low", ">high", ">p bootstrap", ">p sign-flip"]
+    heads = ["metric", ">difference", ">low", ">high", ">p"]
     title = f"{comparisons[0].a} − {comparisons[0].b}"
     out.print(table(heads, rows, title=title))
+    if len(comparisons) > 1:
+        out.print(
+            f"p: sign-flip test, corrected for {len(comparisons)} metrics (Holm); --json has the "
+            "uncorrected ones, too. The intervals are not corrected."
+        )
 
 
 def _report(errors: Sequence[str]) -> None:

@@ -27,6 +27,7 @@ from seesay.metrics.base import Measurement
 from seesay.metrics.bootstrap import Resamples, too_few
 from seesay.metrics.paired import holm
 from seesay.processors import count_processors
+from seesay.quantities import quantity
 
 log = logging.getLogger(__name__)
 
@@ -120,6 +121,7 @@ def score_captions(  # noqa: PLR0913
     reference_texts = [reference_set.texts[image] for image in images]
     for name, captions in zip(system_names(sources), caption_sets, strict=True):
         texts = [captions.texts[image][0] for image in images]
+        _note_empty(name, texts)
         corpus = CaptionCorpus.tokenized(texts, reference_texts)
         measurements = evaluate(corpus, resources, document_frequency, jobs or count_processors())
         systems.append(SystemCaptions(name, corpus, measurements))
@@ -139,6 +141,17 @@ def score_captions(  # noqa: PLR0913
         left_out=left_out,
         signature=line,
     )
+
+
+def _note_empty(system: str, texts: Sequence[str]) -> None:
+    """Warn of captions without a word: the system said nothing, which counts."""
+    count = sum(not text.strip() for text in texts)
+    if count:
+        log.warning(
+            "%s: %s without a word; they count, with no word right.",
+            system,
+            f"{count:,} of {quantity(len(texts), 'caption')}",
+        )
 
 
 def _pair_all(

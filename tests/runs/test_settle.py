@@ -85,10 +85,10 @@ def test_a_large_difference_takes_few_questions(tmp_path: Path) -> None:
     assert settlement.prompts == 400
     sentence = str(settlement)
     assert "knows 9 is ahead of knows 3 on the task as a whole (" in sentence
-    assert f"{settlement.difference:+.3f} by what was asked)" in sentence
+    assert f"{settlement.difference:+.3f} in what was asked, mostly too large" in sentence
     assert f"on the task as a whole (accuracy, difference {settlement.low:+.3f}" in sentence
     # `compare` says whether it would hold of others, and may not agree
-    assert "asked), which is about these questions and not about others of their kind. " in sentence
+    assert "which is about these questions and not about others of their kind. " in sentence
     assert f"Asked {settlement.asked} of 400 prompts" in sentence
     sample = settlement.model_copy(update={"limit": 60})
     assert "is ahead of knows 3 on the sample (limit 60) as a whole (accuracy, " in str(sample)

@@ -74,7 +74,8 @@ class Settlement(Document):
     """The second model."""
 
     difference: float
-    """The first model's figure minus the second's, by what was asked."""
+    """The first model's figure minus the second's in what was asked. It is mostly too far from zero
+    where few prompts decided; the interval is not."""
 
     low: float
     """Lower end of the 95 % interval of the difference, which holds whenever asking stops."""
@@ -117,8 +118,9 @@ class Settlement(Document):
         saved = self.prompts - self.asked
         text = (
             f"{where}: {verdicts[self.verdict]} on {whole} as a whole ({self.metric}, difference "
-            f"{low:+.3f} to {high:+.3f}, 95 % whenever one stops; {difference:+.3f} by what was "
-            "asked), which is about these questions and not about others of their kind. Asked "
+            f"{low:+.3f} to {high:+.3f}, 95 % whenever one stops; {difference:+.3f} in what was "
+            "asked, mostly too large when one stops early), which is about these questions and not "
+            "about others of their kind. Asked "
             f"{self.asked:,} of {quantity(self.prompts, 'prompt')}, saved {saved:,} "
             f"({saved / self.prompts:.0%})."
         )

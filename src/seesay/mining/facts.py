@@ -94,10 +94,10 @@ def pair_facts(
     """
     pair_table = _PAIR_TABLES[fact_type]
     columns = pair_table.columns
+    minima = (thresholds.place, thresholds.relation)
     if fact_type is SizeFact:
-        words = group_pairs(connection, tables, columns, thresholds.size, min_relation=0)
-    else:
-        words = group_pairs(connection, tables, columns, thresholds.place, thresholds.relation)
+        minima = (thresholds.size, 0)
+    words = group_pairs(connection, tables, columns, *minima)
     mask = (1 << WORD_BITS) - 1
     # The complement of each pair is added, as published (section 3.2): labels are balanced.
     complement = (
@@ -149,14 +149,11 @@ def count_colors(
     rows = connection.execute(query, {"tables": list(map(str, tables))}).fetchall()
     if not rows:
         return None
-    color_counts = {name: counts[:-1] for name, counts, _ in rows}
-    answers = {name: counts[-1] for name, counts, _ in rows}
-    examples = {name: pictures for name, _, pictures in rows}
     return color_facts(
-        color_counts,
-        answers,
+        {name: counts[:-1] for name, counts, _ in rows},
+        {name: counts[-1] for name, counts, _ in rows},
         subtypes,
-        examples,
+        {name: pictures for name, _, pictures in rows},
         min_answers=thresholds.color,
         strict=thresholds.strict,
     )
@@ -182,12 +179,10 @@ def transitive_sizes(facts: Sequence[SizeFact]) -> list[SizeFact]:
     is left out. Only the direction `<` is listed; no picture shows it, so the counts are 0.
     Warshall's algorithm on rows of bits; at its end n names take n² bytes.
     """
-    direct_pairs = list(smaller_pairs(facts))
-    names = sorted({name for pair in direct_pairs for name in pair})
-    number = {name: i for i, name in enumerate(names)}
+    direct_pairs = np.array(list(smaller_pairs(facts)), dtype=str).reshape(-1, 2)
+    names, numbers = np.unique(direct_pairs, return_inverse=True)
     direct = np.zeros((len(names), len(names)), dtype=bool)
-    for smaller, larger in direct_pairs:
-        direct[number[smaller], number[larger]] = True
+    direct[tuple(numbers.reshape(-1, 2).T)] = True
     bits = np.packbits(direct, axis=1)
     # Whatever is smaller than `through` is smaller than all that is larger than it.
     for through in range(len(names)):
@@ -197,4 +192,5 @@ def transitive_sizes(facts: Sequence[SizeFact]) -> list[SizeFact]:
     follows = np.unpackbits(bits, axis=1, count=len(names)).astype(bool)
     # A pair that follows in both directions is a contradiction.
     is_new = follows & ~follows.T & ~direct & ~direct.T
-    return [SizeFact(names[a], names[b], 0, 0, (SIZES[1],)) for a, b in np.argwhere(is_new)]
+    new_pairs = names[np.argwhere(is_new)].tolist()
+    return [SizeFact(a, b, 0, 0, (SIZES[1],)) for a, b in new_pairs]

@@ -66,8 +66,7 @@ def pairs(n: int) -> tuple[IntArray, IntArray]:
     >>> first.tolist(), second.tolist()
     ([0, 0, 1], [1, 2, 2])
     """
-    first, second = np.triu_indices(n, 1)
-    return first, second
+    return np.triu_indices(n, 1)
 
 
 def observe_pairs(

@@ -49,7 +49,7 @@ def main() -> None:
         folder = options.folder or Path(name)
         if not (folder / "finished").is_file():
             write_annotations(folder, options.pictures)
-        for spec in annotations(folder):
+        for spec in annotation_specs(folder):
             if not spec.startswith(tuple(options.formats)):
                 continue
             seconds = []
@@ -89,7 +89,7 @@ def read(spec: str, output: Path, rows: int, workers: int) -> tuple[float, float
     return seconds, time.process_time() - before, others.ru_utime + others.ru_stime
 
 
-def annotations(folder: Path) -> list[str]:
+def annotation_specs(folder: Path) -> list[str]:
     """Return what to read of what was written to a folder."""
     return [
         f"plain:{folder}/rows.parquet",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from seesay.mining import places as place_rules
 from seesay.mining import sizes as size_rules
 from seesay.mining.choices import SizeRule, SpaceRule
 from seesay.mining.facts import Thresholds, pair_facts
-from seesay.mining.observations import COUNTS, SMALLEST_ID, count
+from seesay.mining.observations import COUNTS, SMALLEST_ID, WORDS, WORDS_NOTE, count
 from seesay.mining.queries import open_database
 from seesay.mining.records import SCHEMA
 from seesay.mining.regions import DEPTHS, flatten
@@ -132,8 +133,12 @@ def facts_of(
         paths = [folder / f"{i}.parquet" for i in range(len(counts))]
         for path, part in zip(paths, counts, strict=True):
             ids = part["examples"].combine_chunks().flatten().to_pylist()
-            note = {SMALLEST_ID: min(ids, default="")}
-            pq.write_table(part.replace_schema_metadata(note), path)
+            words = {word for row in part.to_pylist() for word in map(row.get, WORDS)}
+            notes = {
+                SMALLEST_ID: min(ids, default=""),
+                WORDS_NOTE: json.dumps(sorted(words)),
+            }
+            pq.write_table(part.replace_schema_metadata(notes), path)
         with open_database(folder, workers) as connection:
             tables = [schema(fact_type).empty_table()]
             tables += pair_facts(connection, paths, fact_type, thresholds)

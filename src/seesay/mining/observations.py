@@ -43,6 +43,10 @@ scenes. There is a table of each kind of counts."""
 
 SMALLEST_ID = "smallest_id"
 """What the file of a table of counts says of its pictures, among the notes on its columns."""
+WORDS_NOTE = "words"
+"""What it says of its names and scenes: a list in JSON, since it takes long to read the columns."""
+WORDS = ("scene", "a", "b")
+"""The columns of words, which make a pair."""
 
 
 class Observations(NamedTuple):

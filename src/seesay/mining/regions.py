@@ -194,17 +194,17 @@ def _floats(array: pa.Array) -> FloatArray:
 def flat_offsets(lists: pa.Array) -> IntArray:
     """Return where each list starts in `lists.flatten()`, and where the last one ends.
 
-    `lists.offsets` will not do: `flatten` drops what null lists and slices hide.
+    `lists.offsets` will not do: `flatten` drops what slices hide.
 
-    >>> flat_offsets(pa.array([[1, 2], None, [3]])).tolist()
+    >>> flat_offsets(pa.array([[9], [1, 2], [], [3]]).slice(1)).tolist()
     [0, 2, 2, 3]
     """
-    lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
+    lengths = pc.list_value_length(lists).to_numpy()
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
 def encode_words(words: pa.Array) -> tuple[IntArray, pa.Array]:
-    """Return words as indices in alphabetical order, and the words; null is the empty word.
+    """Return words as indices in alphabetical order, and the words.
 
     Alphabetical, so that comparing two indices compares the names.
 
@@ -212,12 +212,10 @@ def encode_words(words: pa.Array) -> tuple[IntArray, pa.Array]:
     >>> indices.tolist(), words.to_pylist()
     ([1, 0, 1], ['bed', 'cup'])
     """
-    if not pa.types.is_dictionary(words.type):
-        words = pc.fill_null(words, "").dictionary_encode()
-    order = pc.sort_indices(words.dictionary)
+    encoded = words.dictionary_encode()
+    order = pc.sort_indices(encoded.dictionary)
     rank = np.argsort(order)
-    indices = words.indices.to_numpy(zero_copy_only=False)
-    return rank[indices], words.dictionary.take(order)
+    return rank[encoded.indices.to_numpy()], encoded.dictionary.take(order)
 
 
 def _heights(

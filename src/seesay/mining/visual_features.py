@@ -110,7 +110,7 @@ class VisualFeatureExtractor:
 
     def _select_names(self, picture: Picture, image: Image | None) -> Picture:
         """Return the picture with each region's name replaced by the subtype that it shows."""
-        if image is None or not picture.regions:
+        if image is None:
             return picture
         names = self._select.choose(image, picture.regions)
         regions = [

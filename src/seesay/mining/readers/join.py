@@ -11,7 +11,7 @@ import marshal
 import os
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import groupby, islice
@@ -60,20 +60,18 @@ class JoinedFile(NamedTuple):
     """Adds to a join what is prepared of an entry but `Entries`, or says what is wrong with it."""
 
 
-def pack(prepared: Iterable[Any]) -> Packed:
+def pack(prepared: Sequence[Any]) -> Packed:
     """Return what was prepared, as a join takes it."""
-    length = 0
     items = defaultdict[tuple[str, str], list[Any]](list)
     others: list[tuple[int, Any]] = []
     for number, row in enumerate(prepared):
-        length += 1
         if isinstance(row, Entries):
             items[row.picture_id, row.kind] += row.items
         elif row is not None:
             others.append((number, row))
     # Nobody else reads the file, nor later: marshal is several times as fast as JSON.
     rows = [(picture_id, kind, marshal.dumps(some)) for (picture_id, kind), some in items.items()]
-    return Packed(length, rows, others)
+    return Packed(len(prepared), rows, others)
 
 
 def pack_piece(prepare: Prepare, text: bytes) -> Packed | None:
@@ -187,7 +185,7 @@ class DiskJoin:
     def picture(self, picture_id: str) -> Any:
         """Return what was said of a picture that was added."""
         query = "SELECT body FROM pictures WHERE id = ?"
-        (body,) = self._database.execute(query, (picture_id,)).fetchone()
+        ((body,),) = self._database.execute(query, (picture_id,))
         return marshal.loads(body)
 
     def add_file(self, file: JoinedFile, spread: Spread) -> Iterator[tuple[int, Any]]:

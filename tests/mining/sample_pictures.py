@@ -133,7 +133,10 @@ def facts_of(
         paths = [folder / f"{i}.parquet" for i in range(len(counts))]
         for path, part in zip(paths, counts, strict=True):
             ids = part["examples"].combine_chunks().flatten().to_pylist()
-            words = {word for row in part.to_pylist() for word in map(row.get, WORDS)}
+            words = set[str]()
+            for column in part.select(WORDS).itercolumns():
+                for chunk in column.chunks:
+                    words.update(chunk.dictionary.to_pylist())
             notes = {
                 SMALLEST_ID: min(ids, default=""),
                 WORDS_NOTE: json.dumps(sorted(words)),

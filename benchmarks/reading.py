@@ -17,6 +17,7 @@ import resource
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from multiprocessing import get_context
 from pathlib import Path
@@ -57,8 +58,9 @@ def main() -> None:
             for workers in (1, options.workers):
                 output = folder / f"{workers}-workers"
                 # A process that did nothing else, whose children are the workers.
-                with get_context("spawn").Pool(1) as pool:
-                    clock, own, others = pool.apply(read, (spec, output, options.rows, workers))
+                with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+                    future = pool.submit(read, spec, output, options.rows, workers)
+                    clock, own, others = future.result()
                 seconds.append(clock)
                 print(
                     f"  {workers}: {clock:.1f} s; processor seconds: {own:.1f} of the process "

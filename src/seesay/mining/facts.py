@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -109,15 +110,16 @@ def pair_facts(
             SELECT pair, {", ".join(columns)}, examples FROM pairs
             UNION ALL
             SELECT {complement}, {", ".join(reversed(columns))}, examples FROM pairs
-        ) WHERE pair BETWEEN $first AND $last
+        ) WHERE pair >= $first AND pair < $following
     """
     all_pairs = f"SELECT pair FROM frequent UNION ALL SELECT {complement} FROM frequent"
     sorted_pairs = np.sort(connection.sql(all_pairs).fetchnumpy()["pair"])
+    firsts = sorted_pairs[::BATCH].tolist()
+    del sorted_pairs
     schema = knowledge.schema(fact_type)
     # Sorted a batch at a time, since what DuckDB sorts is in memory.
-    for start in range(0, len(sorted_pairs), BATCH):
-        some_pairs = sorted_pairs[start : start + BATCH]
-        limits = {"first": int(some_pairs[0]), "last": int(some_pairs[-1])}
+    for first, following in pairwise([*firsts, np.iinfo(np.int64).max]):
+        limits = {"first": first, "following": following}
         table = connection.sql(query, params=limits).to_arrow_table().sort_by("pair")
         observed = np.column_stack([table.column(name) for name in columns])
         shares = observed / observed.sum(axis=1, keepdims=True)

@@ -114,7 +114,7 @@ def pair_facts(
     """
     all_pairs = f"SELECT pair FROM frequent UNION ALL SELECT {complement} FROM frequent"
     sorted_pairs = np.sort(connection.sql(all_pairs).fetchnumpy()["pair"])
-    firsts = sorted_pairs[::BATCH].tolist()
+    firsts: list[int] = sorted_pairs[::BATCH].tolist()
     del sorted_pairs
     schema = knowledge.schema(fact_type)
     # Sorted a batch at a time, since what DuckDB sorts is in memory.

@@ -14,6 +14,7 @@ import os
 import platform
 import random
 import resource
+import shutil
 import tempfile
 import time
 from collections.abc import Iterator
@@ -57,6 +58,8 @@ def main() -> None:
             contents = []
             for workers in (1, options.workers):
                 output = folder / f"{workers}-workers"
+                # What an interrupted run has left would not be read again.
+                shutil.rmtree(output, ignore_errors=True)
                 # A process that did nothing else, whose children are the workers.
                 with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
                     future = pool.submit(read, spec, output, options.rows, workers)
@@ -69,8 +72,7 @@ def main() -> None:
                 contents.append(
                     [part.read_bytes() for part in sorted(output.glob("part-*.parquet"))]
                 )
-                for file in output.iterdir():
-                    file.unlink()
+                shutil.rmtree(output)
             rates = [f"{options.pictures / each:,.0f}" for each in seconds]
             print(
                 f"{spec.replace(str(folder), '')}: {rates[0]} pictures a second by one, {rates[1]} "

@@ -67,7 +67,8 @@ def main() -> None:
                 seconds.append(clock)
                 print(
                     f"  {workers}: {clock:.1f} s; processor seconds: {own:.1f} of the process "
-                    f"that splits, {others:.1f} of workers"
+                    f"that splits, {others:.1f} of workers",
+                    flush=True,
                 )
                 contents.append(
                     [part.read_bytes() for part in sorted(output.glob("part-*.parquet"))]

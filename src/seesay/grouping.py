@@ -1,9 +1,10 @@
-"""Rows by what they have in common."""
+"""Rows by what they have in common, and so many at a time."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from itertools import islice
 from typing import TypeVar
 
 Row = TypeVar("Row")
@@ -32,3 +33,27 @@ def alike(labels: Iterable[str]) -> list[list[str]]:
         labels, lambda label: " ".join(unicodedata.normalize("NFC", label).split()).casefold()
     )
     return [spellings for spellings in words.values() if len(spellings) > 1]
+
+
+def chunks(items: Iterable[Row], size: int) -> Iterator[list[Row]]:
+    """The items in lists of `size`, the last one shorter."""
+    iterator = iter(items)
+    while chunk := list(islice(iterator, size)):
+        yield chunk
+
+
+def bounded_batches(
+    items: Iterable[Row], most: int, size: Callable[[Row], int], largest: int
+) -> Iterator[list[Row]]:
+    """The items in lists of `most`, or of fewer where they are `largest` together."""
+    batch: list[Row] = []
+    total = 0
+    for item in items:
+        batch.append(item)
+        total += size(item)
+        if len(batch) == most or total >= largest:
+            yield batch
+            batch = []
+            total = 0
+    if batch:
+        yield batch

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from seesay.mining import places as place_rules
 from seesay.mining import sizes as size_rules
 from seesay.mining.choices import SizeRule, SpaceRule
 from seesay.mining.facts import Thresholds, pair_facts
-from seesay.mining.observations import COUNTS, SMALLEST_ID, count
+from seesay.mining.observations import COUNTS, SMALLEST_ID, WORDS, WORDS_NOTE, count
 from seesay.mining.queries import open_database
 from seesay.mining.records import SCHEMA
 from seesay.mining.regions import DEPTHS, flatten
@@ -123,6 +124,17 @@ def counted(*rows: Row) -> pa.Table:
     return pa.Table.from_pylist(dicts, schema=COUNTS)
 
 
+def write_counts(path: Path, counts: pa.Table) -> None:
+    """Write the counts of a part, with what its file says of them."""
+    ids = counts["examples"].combine_chunks().flatten().to_pylist()
+    words = set[str]()
+    for column in counts.select(WORDS).itercolumns():
+        for chunk in column.chunks:
+            words.update(chunk.dictionary.to_pylist())
+    notes = {SMALLEST_ID: min(ids, default=""), WORDS_NOTE: json.dumps(sorted(words))}
+    pq.write_table(counts.replace_schema_metadata(notes), path)
+
+
 def facts_of(
     fact_type: type[Fact], thresholds: Thresholds, *counts: pa.Table, workers: int = 1
 ) -> pa.Table:
@@ -131,9 +143,7 @@ def facts_of(
         folder = Path(name)
         paths = [folder / f"{i}.parquet" for i in range(len(counts))]
         for path, part in zip(paths, counts, strict=True):
-            ids = part["examples"].combine_chunks().flatten().to_pylist()
-            note = {SMALLEST_ID: min(ids, default="")}
-            pq.write_table(part.replace_schema_metadata(note), path)
+            write_counts(path, part)
         with open_database(folder, workers) as connection:
             tables = [schema(fact_type).empty_table()]
             tables += pair_facts(connection, paths, fact_type, thresholds)

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from benchmarks.mine import write_parts
 from benchmarks.rooms import color_accuracy, place_accuracy, size_accuracy
-from tests.mining.sample_pictures import counted
+from tests.mining.sample_pictures import counted, write_counts
 
 from seesay.data import knowledge
 from seesay.data.knowledge import ColorFact, PlaceFact, SizeFact, SubtypeFact
@@ -340,9 +340,9 @@ def test_strict_labels(tmp_path: Path) -> None:
         ("", "box", "cup", 1, 2),
     ]
     tables = {kind: [tmp_path / f"part.{kind}.parquet"] for kind in LABELS}
-    pq.write_table(counted(*rows), tables["sizes"][0])
+    write_counts(tables["sizes"][0], counted(*rows))
     for kind in ("places", "colors"):
-        pq.write_table(COUNTS.empty_table(), tables[kind][0])
+        write_counts(tables[kind][0], COUNTS.empty_table())
     counts = count_relations.CountedParts(tables, 10, Counter())
     written = [
         write_facts(tmp_path, counts, Thresholds(1, 1, 1, 1, rule))[0]["sizes"]

@@ -32,13 +32,13 @@ def test_estimated_depth_of_pictures_of_several_shapes(tmp_path: Path) -> None:
     batch, _, bad = extract(table(pictures[0], broken, pictures[1]))
     assert batch.column("nearest").to_pylist() == [0.0, pytest.approx(np.nan, nan_ok=True), 0.0]
     first, none, last = batch.column("distances").to_pylist()
-    assert none == []
+    assert np.isnan(none).tolist() == [True]
     assert 0 < first[0] < 1
     assert 0 < last[0] < 1
     assert bad == {"the picture file cannot be opened (FileNotFoundError)": 1}
     # a batch of which none opens, and pictures without a name
     batch, _, bad = extract(table(broken, Picture("3", 9, 9, (CUP,))))
-    assert batch.column("distances").to_pylist() == [[], []]
+    assert batch.column("distances").to_pylist() == [[pytest.approx(np.nan, nan_ok=True)]] * 2
     assert bad["no picture file is named"] == 1
 
 
@@ -52,8 +52,14 @@ def test_depth_maps_of_the_annotation_and_colours(tmp_path: Path) -> None:
     )
     extract = VisualFeatureExtractor(depth="given", colors="pixels")
     batch, colors, bad = extract(table(shown, Picture("2", 40, 40, (CUP,))))
-    assert batch.column("distances").to_pylist() == [[pytest.approx(0.8)], []]
-    assert batch.column("nearness").to_pylist() == [[pytest.approx(0.2)], []]
+    assert batch.column("distances").to_pylist() == [
+        [pytest.approx(0.8)],
+        [pytest.approx(np.nan, nan_ok=True)],
+    ]
+    assert batch.column("nearness").to_pylist() == [
+        [pytest.approx(0.2)],
+        [pytest.approx(np.nan, nan_ok=True)],
+    ]
     assert colors == [[("red",)], []]
     assert bad == {"no picture file is named": 1, "no depth map is named": 1}
     # whose columns are more than an annotation's

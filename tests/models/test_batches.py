@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seesay.errors import UserError
+from seesay.grouping import chunks
 from seesay.models.batches import (
     batches_by_budget,
     batches_of_equal_length,
-    chunks,
     compute_batches,
     halve_until_it_fits,
     is_out_of_memory,

@@ -18,9 +18,9 @@ from seesay.cluster import map_parts
 from seesay.data.captions import Corpus, CorpusSummary, distinct_sources
 from seesay.data.knowledge import COLORS
 from seesay.errors import UserError, missing_extra
+from seesay.grouping import chunks
 from seesay.mining.colors import WORDS
 from seesay.mining.readers.validation import MAX_CAPTION
-from seesay.models.batches import chunks
 from seesay.progress import ProgressCallback
 from seesay.registry import load_address
 
@@ -101,12 +101,12 @@ def count_names(
     done = 0
     # A worker is a function of a chunk; each process loads the tagger when it counts its first.
     make_worker = partial(partial, _count, tagger=tagger)
-    for _, (size, counts) in map_parts(
+    for chunk, counts in map_parts(
         make_worker, chunks(captions, CHUNK), processes, unit="lists of captions"
     ):
         total.update(counts)
-        done += size
-        progress(size, done)
+        done += len(chunk)
+        progress(len(chunk), done)
     return total
 
 
@@ -123,13 +123,12 @@ def frequent_names(
     >>> frequent_names({"cup": 5, "red cup": 9, "table": 7, "vase": 4})
     {'table': 7, 'cup': 5}
     """
-    names = {}
-    for name, count in counts.items():
-        words = name.split()
-        is_short = len(words) <= max_words
-        if count >= min_count and is_short and not names_color(words):
-            names[name] = count
-    return dict(sorted(names.items(), key=lambda item: (-item[1], item[0])))
+    names = [
+        name
+        for name, count in counts.items()
+        if count >= min_count and len(name.split()) <= max_words and not names_color(name.split())
+    ]
+    return {name: counts[name] for name in sorted(names, key=lambda name: (-counts[name], name))}
 
 
 def names_color(words: Sequence[str]) -> bool:
@@ -226,10 +225,8 @@ def singular(plural: str) -> str:
         for old, new in ENDINGS
         if plural.endswith(old) and plural != old
     ]
-    for form in forms:
-        if form in nouns:
-            return form
-    return forms[0] if forms else plural
+    known = [form for form in forms if form in nouns]
+    return [*known, *forms, plural][0]
 
 
 def singular_word(word: str) -> str:
@@ -277,7 +274,7 @@ def _pipeline(name: str) -> Language:
         raise missing_extra("Finding names in captions", "mine", cause) from error
 
 
-def _count(chunk: list[str], tagger: str) -> tuple[int, Counter[str]]:
+def _count(chunk: list[str], tagger: str) -> Counter[str]:
     """Count the names in a chunk of captions; equal captions are tagged once."""
     # Dictionaries keep their order, so that tags and frequencies run in parallel.
     frequencies = Counter(text.lower() for text in chunk)
@@ -286,4 +283,4 @@ def _count(chunk: list[str], tagger: str) -> tuple[int, Counter[str]]:
     for tagged, frequency in zip(captions, frequencies.values(), strict=True):
         for name in join_nouns(tagged):
             counts[name] += frequency
-    return len(chunk), counts
+    return counts

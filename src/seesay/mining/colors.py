@@ -16,7 +16,8 @@ import numpy as np
 
 from seesay.data.knowledge import COLORS, ColorFact
 from seesay.metrics.typical_labels import typical_labels
-from seesay.mining.masks import corners
+from seesay.mining.choices import MIN_ANSWERS
+from seesay.mining.masks import region_pixels
 from seesay.mining.observations import MAX_EXAMPLES
 from seesay.mining.pixels import Pixels, region_colors
 from seesay.mining.records import Colors, Region
@@ -26,8 +27,6 @@ from seesay.questions import SLOT, Prompt
 if TYPE_CHECKING:
     from seesay.models.vision.vision_language import VisionModel
 
-MIN_ANSWERS = 10
-"""Answers that a name needs (ViPhy)."""
 MAX_RATIO = 16
 """The longer side of a crop to its shorter one: ViLT's processor takes up to 20."""
 MIN_SIDE = 4
@@ -63,9 +62,8 @@ def named_colors(text: str) -> Colors:
     >>> named_colors("Black and white, with a teal colored rim")
     ('green', 'blue', 'white', 'black')
     """
-    mentioned: set[str] = set()
-    for word in _WORD.findall(text.lower()):
-        mentioned.update(WORDS.get(word, ()))
+    words = _WORD.findall(text.lower())
+    mentioned = {color for word in words for color in WORDS.get(word, ())}
     return tuple(color for color in COLORS if color in mentioned)
 
 
@@ -79,11 +77,8 @@ class VqaColors:
         """Return the colours that the model names, none where its answer names no colour."""
         from PIL import Image
 
-        height, width = picture.shape[:2]
-        crops = []
-        for region in regions:
-            x0, y0, x1, y1 = corners(region.box, width, height)
-            crops.append(Image.fromarray(thicken(picture[y0:y1, x0:x1])))
+        windows = [region_pixels(region, picture.shape)[0] for region in regions]
+        crops = [Image.fromarray(thicken(picture[window])) for window in windows]
         prompts = [
             Prompt(f"What color is the {region.name}? Answer: {SLOT}", ()) for region in regions
         ]
@@ -145,9 +140,7 @@ def color_facts(
         members = [member for member in family if member in shares]
         if not members:
             continue
-        pictures: dict[str, None] = {}
-        for member in members:
-            pictures |= dict.fromkeys(examples.get(member, ()))
+        pictures = dict.fromkeys(name for member in members for name in examples.get(member, ()))
         mean = np.mean([shares[member] for member in members], axis=0)
         is_typical = typical_labels(mean[None], strict=strict)[0] > 0
         facts.append(

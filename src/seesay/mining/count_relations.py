@@ -7,6 +7,7 @@ stopped run can be resumed.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -27,7 +28,14 @@ from seesay.files import atomic_write, refuse_other_settings
 from seesay.metrics.base import IntArray
 from seesay.mining import fingerprints, places, sizes
 from seesay.mining.choices import MIN_REGIONS, SIZE_CLASSES, SizeRule, SpaceRule
-from seesay.mining.observations import COUNTS, LABELS, SMALLEST_ID, Observations, count
+from seesay.mining.observations import (
+    COUNTS,
+    LABELS,
+    SMALLEST_ID,
+    WORDS_NOTE,
+    Observations,
+    count,
+)
 from seesay.mining.parts import has_note, read_note, write_note
 from seesay.mining.records import read_batches
 from seesay.mining.region_names import NameRules, rename_regions
@@ -159,6 +167,8 @@ class PartCounter:
         bad: Counter[str] = Counter()
         pictures = 0
         smallest_ids = []
+        # Sizes are of no scene.
+        words = {""}
         with ExitStack() as files:
             writers = {}
             for kind in LABELS:
@@ -169,17 +179,21 @@ class PartCounter:
             for batch in read_batches(path, rows=BATCH):
                 pictures += batch.num_rows
                 smallest_ids.append(pc.min(batch.column("id")).as_py())
-                tables = self._count(pa.Table.from_batches([batch]), bad)
+                tables = self._count(pa.Table.from_batches([batch]), bad, words)
                 for kind, counts in tables.items():
                     writers[kind].write_table(counts)
+            notes = {
+                SMALLEST_ID: min(smallest_ids, default=""),
+                WORDS_NOTE: json.dumps(sorted(words)),
+            }
             for writer in writers.values():
-                writer.add_key_value_metadata({SMALLEST_ID: min(smallest_ids, default="")})
+                writer.add_key_value_metadata(notes)
         write_note(self._folder, path, pictures, bad)
 
-    def _count(self, table: pa.Table, bad: Counter[str]) -> dict[str, pa.Table]:
+    def _count(self, table: pa.Table, bad: Counter[str], words: set[str]) -> dict[str, pa.Table]:
         """Return the counts of a batch by kind.
 
-        Adds to `bad` what could not be used, by reason.
+        Adds to `bad` what could not be used, by reason, and to `words` all names and scenes.
         """
         config = self._config
         annotated = rename_regions(table, self._names.new_names)
@@ -190,6 +204,7 @@ class PartCounter:
             bad["no depth is known"] += int(np.isnan(regions.nearest).sum())
         # Sizes are those of the annotated names, whatever subtypes were selected.
         sized = with_names_of(regions, annotated) if config.select else regions
+        words.update(sized.vocabulary, regions.vocabulary, regions.scene_names)
         measure = config.size_measure
         partitions = config.depth_partitions
         counts = {

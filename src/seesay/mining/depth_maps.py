@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.metrics.base import BoolArray, FloatArray
-from seesay.mining.depth import distances
-from seesay.mining.masks import corners, outline
+from seesay.metrics.base import FloatArray
+from seesay.mining.depth import DepthMap, distances
+from seesay.mining.masks import region_pixels
 from seesay.mining.records import Region
 
-DepthMap = NDArray[np.float32]
 MAX_PIXELS = 1 << 27
 """Limit of pixels in a map: files are untrusted."""
 
@@ -114,7 +113,7 @@ def region_depths(
     mean_distances = []
     mean_nearness = []
     for region in regions:
-        window, inside = _pixels(region, scale, depth_map.shape)
+        window, inside = region_pixels(region, depth_map.shape, scale)
         inside = inside & usable[window]
         mean_distances.append(_mean(depth_map[window][inside]))
         mean_nearness.append(_mean(nearness[window][inside]))
@@ -136,28 +135,3 @@ def _inverse_depth(
 def _mean(values: FloatArray) -> float:
     """Return the mean; NaN where there is no value, as in a region that is one hole."""
     return float(values.mean(dtype=np.float64)) if values.size else float("nan")
-
-
-def _pixels(
-    region: Region,
-    scale: tuple[float, float],
-    shape: tuple[int, ...],
-) -> tuple[tuple[slice, slice], BoolArray]:
-    """Return the part of a map that a region's box covers, and which of its pixels are inside.
-
-    The part has at least one pixel, since a map may be much smaller than its picture.
-    """
-    across, down = scale
-    left, top, width, height = region.box
-    box = (
-        left * across,
-        top * down,
-        width * across,
-        height * down,
-    )
-    within = corners(box, shape[1], shape[0])
-    x0, y0, x1, y1 = within
-    inside = np.ones((y1 - y0, x1 - x0), dtype=bool)
-    if region.polygon:
-        inside = outline(np.asarray(region.polygon).reshape(-1, 2) * scale, within)
-    return (slice(y0, y1), slice(x0, x1)), inside

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -94,10 +95,10 @@ def pair_facts(
     """
     pair_table = _PAIR_TABLES[fact_type]
     columns = pair_table.columns
+    minima = (thresholds.place, thresholds.relation)
     if fact_type is SizeFact:
-        words = group_pairs(connection, tables, columns, thresholds.size, min_relation=0)
-    else:
-        words = group_pairs(connection, tables, columns, thresholds.place, thresholds.relation)
+        minima = (thresholds.size, 0)
+    words = group_pairs(connection, tables, columns, *minima)
     mask = (1 << WORD_BITS) - 1
     # The complement of each pair is added, as published (section 3.2): labels are balanced.
     complement = (
@@ -109,15 +110,16 @@ def pair_facts(
             SELECT pair, {", ".join(columns)}, examples FROM pairs
             UNION ALL
             SELECT {complement}, {", ".join(reversed(columns))}, examples FROM pairs
-        ) WHERE pair BETWEEN $first AND $last
+        ) WHERE pair >= $first AND pair < $following
     """
     all_pairs = f"SELECT pair FROM frequent UNION ALL SELECT {complement} FROM frequent"
     sorted_pairs = np.sort(connection.sql(all_pairs).fetchnumpy()["pair"])
+    firsts: list[int] = sorted_pairs[::BATCH].tolist()
+    del sorted_pairs
     schema = knowledge.schema(fact_type)
     # Sorted a batch at a time, since what DuckDB sorts is in memory.
-    for start in range(0, len(sorted_pairs), BATCH):
-        some_pairs = sorted_pairs[start : start + BATCH]
-        limits = {"first": int(some_pairs[0]), "last": int(some_pairs[-1])}
+    for first, following in pairwise([*firsts, np.iinfo(np.int64).max]):
+        limits = {"first": first, "following": following}
         table = connection.sql(query, params=limits).to_arrow_table().sort_by("pair")
         observed = np.column_stack([table.column(name) for name in columns])
         shares = observed / observed.sum(axis=1, keepdims=True)
@@ -149,14 +151,11 @@ def count_colors(
     rows = connection.execute(query, {"tables": list(map(str, tables))}).fetchall()
     if not rows:
         return None
-    color_counts = {name: counts[:-1] for name, counts, _ in rows}
-    answers = {name: counts[-1] for name, counts, _ in rows}
-    examples = {name: pictures for name, _, pictures in rows}
     return color_facts(
-        color_counts,
-        answers,
+        {name: counts[:-1] for name, counts, _ in rows},
+        {name: counts[-1] for name, counts, _ in rows},
         subtypes,
-        examples,
+        {name: pictures for name, _, pictures in rows},
         min_answers=thresholds.color,
         strict=thresholds.strict,
     )
@@ -182,12 +181,10 @@ def transitive_sizes(facts: Sequence[SizeFact]) -> list[SizeFact]:
     is left out. Only the direction `<` is listed; no picture shows it, so the counts are 0.
     Warshall's algorithm on rows of bits; at its end n names take n² bytes.
     """
-    direct_pairs = list(smaller_pairs(facts))
-    names = sorted({name for pair in direct_pairs for name in pair})
-    number = {name: i for i, name in enumerate(names)}
+    direct_pairs = np.array(list(smaller_pairs(facts)), dtype=str).reshape(-1, 2)
+    names, numbers = np.unique(direct_pairs, return_inverse=True)
     direct = np.zeros((len(names), len(names)), dtype=bool)
-    for smaller, larger in direct_pairs:
-        direct[number[smaller], number[larger]] = True
+    direct[tuple(numbers.reshape(-1, 2).T)] = True
     bits = np.packbits(direct, axis=1)
     # Whatever is smaller than `through` is smaller than all that is larger than it.
     for through in range(len(names)):
@@ -197,4 +194,5 @@ def transitive_sizes(facts: Sequence[SizeFact]) -> list[SizeFact]:
     follows = np.unpackbits(bits, axis=1, count=len(names)).astype(bool)
     # A pair that follows in both directions is a contradiction.
     is_new = follows & ~follows.T & ~direct & ~direct.T
-    return [SizeFact(names[a], names[b], 0, 0, (SIZES[1],)) for a, b in np.argwhere(is_new)]
+    new_pairs = names[np.argwhere(is_new)].tolist()
+    return [SizeFact(a, b, 0, 0, (SIZES[1],)) for a, b in new_pairs]

@@ -69,9 +69,5 @@ def _stamps(paths: Iterable[Path]) -> list[tuple[str, int, int]]:
 
     Reading gigabytes of pictures, to compare their contents, would take too long.
     """
-    stamps = []
-    for path in paths:
-        if path.is_file():
-            stat = path.stat()
-            stamps.append((str(path.resolve()), stat.st_size, stat.st_mtime_ns))
-    return stamps
+    files = ((path, path.stat()) for path in paths if path.is_file())
+    return [(str(path.resolve()), stat.st_size, stat.st_mtime_ns) for path, stat in files]

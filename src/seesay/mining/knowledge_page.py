@@ -16,6 +16,7 @@ from seesay.data import knowledge
 from seesay.data.knowledge import COLORS, FILES, ColorFact, Fact, PlaceFact, SizeFact
 from seesay.data.pictures import open_thumbnail
 from seesay.files import write_text
+from seesay.grouping import group_by
 from seesay.reports.charts.ladder import ladder
 from seesay.reports.layout import render_page
 
@@ -100,15 +101,11 @@ def write(
 
 def ladders(places: Iterable[PlaceFact]) -> list[Markup]:
     """Return one ladder per scene, of its most frequent objects."""
-    scenes: dict[str, list[PlaceFact]] = {}
-    for fact in places:
-        scenes.setdefault(fact.scene, []).append(fact)
     charts = []
-    for scene, facts in sorted(scenes.items()):
+    for scene, facts in sorted(group_by(places, lambda fact: fact.scene).items()):
         counts: Counter[str] = Counter()
         for fact in facts:
-            counts[fact.a] += _count(fact)
-            counts[fact.b] += _count(fact)
+            counts.update(dict.fromkeys((fact.a, fact.b), _count(fact)))
         # By name where counts are equal, so that the page is the same every time.
         by_count = sorted(counts, key=lambda name: (-counts[name], name))
         frequent = set(by_count[:MAX_RUNGS])

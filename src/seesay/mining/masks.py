@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from seesay.metrics.base import BoolArray, FloatArray
-from seesay.mining.records import Box
+from seesay.mining.records import Box, Region
 
 Corners = tuple[int, int, int, int]
 """Left, top, right, bottom in whole pixels, the last two exclusive."""
+Window = tuple[slice, slice]
+"""Rows and columns of a picture."""
 
 
 def corners(box: Box, width: int, height: int) -> Corners:
@@ -21,6 +23,28 @@ def corners(box: Box, width: int, height: int) -> Corners:
     x0, x1 = _span(left, left + box_width, width)
     y0, y1 = _span(top, top + box_height, height)
     return x0, y0, x1, y1
+
+
+def region_pixels(
+    region: Region,
+    shape: tuple[int, ...],
+    scale: tuple[float, float] = (1.0, 1.0),
+) -> tuple[Window, BoolArray]:
+    """Return the part of a picture that a region's box covers, and which of its pixels are inside:
+    of the region's polygon if it has one, else of its box.
+
+    The part has at least one pixel, since a map may be much smaller than its picture.
+
+    `shape`: height and width of the picture, or of a map of it.
+    `scale`: pixels of the map for one of the picture, across and down.
+    """
+    left, top, width, height = np.multiply(region.box, scale + scale).tolist()
+    within = corners((left, top, width, height), shape[1], shape[0])
+    x0, y0, x1, y1 = within
+    inside = np.ones((y1 - y0, x1 - x0), dtype=bool)
+    if region.polygon:
+        inside = outline(np.reshape(region.polygon, (-1, 2)) * scale, within)
+    return (slice(y0, y1), slice(x0, x1)), inside
 
 
 def outline(points: FloatArray, within: Corners) -> BoolArray:

@@ -18,9 +18,6 @@ import numpy as np
 from seesay.metrics.base import BoolArray, FloatArray, IntArray
 from seesay.mining.choices import SIZE_CLASSES
 
-BLOCK = 1 << 20
-"""Segments (n² per row) in memory at once: enough to amortise the call of an operation."""
-
 
 def natural_breaks(values: FloatArray, classes: int = SIZE_CLASSES) -> IntArray:
     """Return the class of every value (0: the lowest) in each row of an array (B, n).
@@ -31,46 +28,28 @@ def natural_breaks(values: FloatArray, classes: int = SIZE_CLASSES) -> IntArray:
     >>> natural_breaks(rows, 2).tolist()
     [[0, 1, 0, 0, 1], [1, 0, 1, -1, -1]]
     """
-    values = np.asarray(values, dtype=np.float64)
-    # NaNs come last
+    # NaNs come last.
     order = np.argsort(values, axis=1, kind="stable")
-    rows = np.take_along_axis(values, order, axis=1)
-    counts = (~np.isnan(rows)).sum(axis=1)
-    sorted_classes = np.full(rows.shape, -1, dtype=np.int64)
-    filled = np.flatnonzero(counts)
-    width = int(counts.max(initial=0))
-    block_length = max(1, BLOCK // max(width, 1) ** 2)
-    for start in range(0, len(filled), block_length):
-        block = filled[start : start + block_length]
-        columns = np.ascontiguousarray(rows[block, :width].T)
-        sorted_classes[block, :width] = _classify_block(columns, counts[block], classes).T
-    result = np.empty_like(sorted_classes)
-    np.put_along_axis(result, order, sorted_classes, axis=1)
+    columns = np.ascontiguousarray(np.take_along_axis(values, order, axis=1).T)
+    result = np.empty_like(order)
+    np.put_along_axis(result, order, _classify(columns, classes).T, axis=1)
     return result
 
 
-def _classify_block(
-    values: FloatArray,
-    counts: IntArray,
-    classes: int,
-) -> IntArray:
+def _classify(values: FloatArray, classes: int) -> IntArray:
     """Return the classes of sorted columns (n, B), O(k n²) each, without a loop over columns.
 
     A partition of the first j values does not depend on later ones, so a column's padding does no
-    harm.
-
-    `values`: (n, B), ascending, NaN in the padding below.
-    `counts`: (B,), the number of values in each column.
+    harm: NaN, below all values.
     """
     n, columns = values.shape
     column = np.arange(columns)
-    is_padding = np.arange(n)[:, None] >= counts
+    is_padding = np.isnan(values)
+    counts = n - is_padding.sum(axis=0)
     values = np.where(is_padding, 0.0, values)
     # A class cannot start at a value that equals the one before it.
     barred = np.zeros((n + 1, columns), dtype=bool)
     barred[1:n] = values[1:] == values[:-1]
-    distinct = counts - (barred[:n] & ~is_padding).sum(axis=0)
-    class_count = np.minimum(distinct, classes)
     # Prefix sums about the median lose fewer digits than those of large values; shifting all
     # values leaves the partition as it is.
     sums = np.zeros((n + 1, columns))
@@ -86,7 +65,7 @@ def _classify_block(
         total = np.where(length > 0, partitions[number - 2][:n] + gain, -np.inf)
         cut = total.argmax(axis=0)
         # A column with fewer distinct values has fewer classes: it joins in later.
-        inside = np.flatnonzero(class_count >= number)
+        inside = np.flatnonzero(total[cut, column] > -np.inf)
         marks[cut[inside], inside] = 1
         end[inside] = cut[inside]
     return np.where(is_padding, -1, np.cumsum(marks, axis=0))

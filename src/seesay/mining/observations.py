@@ -43,6 +43,10 @@ scenes. There is a table of each kind of counts."""
 
 SMALLEST_ID = "smallest_id"
 """What the file of a table of counts says of its pictures, among the notes on its columns."""
+WORDS_NOTE = "words"
+"""What it says of its names and scenes: a list in JSON, since it takes long to read the columns."""
+WORDS = ("scene", "a", "b")
+"""The columns of words, which make a pair."""
 
 
 class Observations(NamedTuple):
@@ -66,8 +70,7 @@ def pairs(n: int) -> tuple[IntArray, IntArray]:
     >>> first.tolist(), second.tolist()
     ([0, 0, 1], [1, 2, 2])
     """
-    first, second = np.triu_indices(n, 1)
-    return first, second
+    return np.triu_indices(n, 1)
 
 
 def observe_pairs(

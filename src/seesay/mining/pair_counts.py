@@ -8,6 +8,7 @@ what does not. So counts are divided by pair into files that are grouped one by 
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +23,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from seesay.errors import UserError
-from seesay.mining.observations import COUNTS, MAX_EXAMPLES, SMALLEST_ID, group_starts
+from seesay.mining.observations import (
+    COUNTS,
+    MAX_EXAMPLES,
+    SMALLEST_ID,
+    WORDS,
+    WORDS_NOTE,
+    group_starts,
+)
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -31,8 +39,6 @@ BATCH = 1 << 16
 """Counts in memory."""
 SHARES = 17
 """Files into which counts are divided. By a prime number, whatever numbers are frequent."""
-WORDS = ["scene", "a", "b"]
-"""The columns of words, which make a pair."""
 WORD_BITS = 21
 """Bits of a name or a scene: three of them are one integer."""
 _PAIR = f"((scenes.number << {WORD_BITS} | firsts.number) << {WORD_BITS}) | seconds.number"
@@ -94,9 +100,7 @@ def _all_words(tables: Sequence[Path]) -> pa.Array:
     """Return the names and scenes of all tables in alphabetical order."""
     words: set[str] = set()
     for table in tables:
-        for column in pq.read_table(table, columns=WORDS, use_threads=False).columns:
-            for chunk in column.chunks:
-                words.update(chunk.dictionary.to_pylist())
+        words.update(json.loads(_note(table, WORDS_NOTE)))
     if len(words) > 1 << WORD_BITS:
         raise UserError(
             f"The pictures have more than {1 << WORD_BITS:,} names and kinds of scenes, which "
@@ -172,7 +176,7 @@ def _find_examples(connection: DuckDBPyConnection, tables: Sequence[Path]) -> No
         CREATE OR REPLACE TEMPORARY TABLE ids (pair BIGINT, id VARCHAR);
         """
     )
-    part_ids = sorted((_smallest_id(path), path) for path in tables)
+    part_ids = sorted((_note(path, SMALLEST_ID), path) for path in tables)
     start = 0
     while start < len(part_ids):
         # Each time twice as many, since few pairs are as rare as that.
@@ -214,7 +218,6 @@ def _find_examples(connection: DuckDBPyConnection, tables: Sequence[Path]) -> No
     )
 
 
-def _smallest_id(path: Path) -> str:
-    """Return a text that is not larger than the id of any picture of a part."""
-    notes: dict[bytes, bytes] = pq.read_metadata(path).metadata or {}
-    return notes.get(SMALLEST_ID.encode(), b"").decode()
+def _note(path: Path, name: str) -> str:
+    """Return what the file of a table of counts says of it under this name."""
+    return str(pq.read_metadata(path).metadata[name.encode()], "utf-8")

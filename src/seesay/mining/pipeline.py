@@ -254,7 +254,6 @@ def mine(  # noqa: PLR0913
             captions = read_captions(place, bad, sources)
         names = caption_names(captions, work, workers, progress, tagger)
         subtype_result = find_subtypes(names, subtype_rule, lexicons)
-        result = MiningResult(annotations, output, pictures=0, facts={}, bad={})
         if has_pictures:
             subtypes_of = {name: list(counts) for name, counts in subtype_result.counts.items()}
             new_names, nameless = normalize_names(parts)
@@ -272,29 +271,31 @@ def mine(  # noqa: PLR0913
             # Reasons of splitting, of names, of files, and of the tables.
             bad += nameless + counts.bad + excluded
             count_seconds = max(time.perf_counter() - count_start, 1e-9)
-            result = replace(
-                result,
-                pictures=counts.pictures,
-                facts=facts,
-                counting=counting,
-                thresholds=thresholds,
-                pictures_per_second=round(counts.counted_now / count_seconds, 1),
-            )
+            mined: dict[str, Any] = {
+                "pictures": counts.pictures,
+                "counting": counting,
+                "thresholds": thresholds,
+                "pictures_per_second": round(counts.counted_now / count_seconds, 1),
+            }
         else:
+            facts = {}
             bad, sources = _remember_reading(work / "sources.json", bad, sources)
-            result = replace(result, sources=sources)
+            mined = {"pictures": 0, "sources": sources}
         if subtype_result.counts or not has_pictures:
             subtype_facts = subtypes.subtype_facts(subtype_result.counts)
             knowledge.write(output, subtype_facts, knowledge.SubtypeFact)
-            result.facts["subtypes"] = len(subtype_facts)
+            facts["subtypes"] = len(subtype_facts)
         else:
             # An earlier run, with other thresholds, may have written them.
             (output / knowledge.FILES[knowledge.SubtypeFact]).unlink(missing_ok=True)
-        result = replace(
-            result,
+        result = MiningResult(
+            annotations,
+            output,
+            facts=facts,
             bad=dict(bad.most_common()),
             seconds=round(time.perf_counter() - start, 2),
             lexicons=subtype_result.coverage or None,
+            **mined,
         )
         write_json(output / "summary.json", result.to_json())
         return result
@@ -426,21 +427,19 @@ def _resolve_auto(
         raise UserError(
             f"{option} needs names from captions, and these pictures have none: leave it out."
         )
-    depth = "" if counting.depth == NONE else counting.depth
-    if depth == AUTO:
-        depth = ""
-        if counting.needs_depth and has_maps:
-            depth = GIVEN
-        elif counting.needs_depth and has_files:
-            depth = "fastdepth"
+    default = "fastdepth" if has_files else ""
+    if has_maps:
+        default = GIVEN
+    if not counting.needs_depth:
+        default = ""
+    depth = {AUTO: default, NONE: ""}.get(counting.depth, counting.depth)
     if counting.needs_depth and not depth:
         raise UserError(
             "These rules need depth, and there are neither depth maps nor pictures: give --images, "
             "or use --size-rule boxes --space-rule boxes."
         )
-    colors = "" if counting.colors == NONE else counting.colors
-    if colors == AUTO:
-        colors = PIXELS if has_files else ""
+    defaults = {AUTO: PIXELS if has_files else "", NONE: ""}
+    colors = defaults.get(counting.colors, counting.colors)
     return replace(counting, depth=depth, colors=colors)
 
 
@@ -511,16 +510,14 @@ def find_subtypes(
     sources = {Lexicon.CONCEPTNET: conceptnet.hyponyms, Lexicon.WORDNET: wordnet.hyponyms}
     # Without lexicons, as the base that each of them is compared with.
     by_ending = subtypes.subtypes(names, rule=rule)
-    endings: set[str] = set()
-    for name, counts in by_ending.items():
-        endings |= counts.keys() - {name}
+    endings = {child for name, children in by_ending.items() for child in children.keys() - {name}}
     hyponyms = {name: sources[Lexicon(name)](by_ending) for name in lexicons}
     coverage = {}
     for name, narrower in hyponyms.items():
         merged = subtypes.subtypes(names, rule=rule, hyponyms=[narrower])
         coverage[str(name)] = {
             "names": len(by_ending),
-            "covered": len(set(narrower).union(*narrower.values())),
+            "covered": len({*narrower}.union(*narrower.values())),
             "subtypes": sum(map(len, merged.values())) - sum(map(len, by_ending.values())),
         }
     counts_with_lexicons = subtypes.subtypes(names, rule=rule, hyponyms=hyponyms.values())

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from seesay.data.color_names import color_names
 from seesay.data.knowledge import COLORS
 from seesay.metrics.base import FloatArray
-from seesay.mining.masks import corners, outline
+from seesay.mining.masks import region_pixels
 from seesay.mining.records import Colors, Region
 
 Pixels = NDArray[np.uint8]
@@ -47,16 +47,13 @@ def votes(picture: Pixels, region: Region) -> FloatArray:
     rows, columns = picture.shape[:2]
     overlaps_x = left < columns and left + width > 0
     overlaps_y = top < rows and top + height > 0
-    # `corners` would give a region outside of the picture the nearest pixel.
+    # A region outside of the picture would have the nearest pixel.
     if min(width, height) <= 0 or not overlaps_x or not overlaps_y:
         return np.zeros(len(COLORS))
-    within = corners(region.box, columns, rows)
-    x0, y0, x1, y1 = within
-    red, green, blue = np.moveaxis(picture[y0:y1, x0:x1, :3] // STEP, -1, 0)
+    window, inside = region_pixels(region, picture.shape)
+    red, green, blue = np.moveaxis(picture[window] // STEP, -1, 0)
     color_indices = _table()[red, green, blue]
-    weights = np.outer(_centre_weights(y1 - y0), _centre_weights(x1 - x0))
-    if region.polygon:
-        weights = weights * outline(np.asarray(region.polygon).reshape(-1, 2), within)
+    weights = np.outer(*map(_centre_weights, inside.shape)) * inside
     totals = np.bincount(color_indices.ravel(), weights=weights.ravel(), minlength=len(COLORS))
     white = COLORS.index("white")
     gray = COLORS.index("gray")

@@ -114,13 +114,11 @@ def _partition_bits(
     with np.errstate(invalid="ignore", divide="ignore"):
         place = np.where(far > near, (block.take(regions.distance) - near) / (far - near), 0.0)
     place = np.clip(np.where(np.isnan(near) | np.isnan(far), np.nan, place), 0.0, 1.0)
-    result = np.zeros(block.mask.shape, dtype=np.int64)
-    for number, (start, end) in enumerate(partition_ranges(rule)):
-        # The last has no upper bound: rounding may put its end below 1.
-        is_last = number == rule.partitions - 1
-        inside = (place >= start) & (is_last | (place < end))
-        result |= inside.astype(np.int64) << number
-    return result
+    starts, ends = np.transpose(partition_ranges(rule))[:, :, None, None]
+    # The last has no upper bound: rounding may put its end below 1.
+    ends[-1] = np.inf
+    inside = (place >= starts) & (place < ends)
+    return np.asarray((inside << np.arange(rule.partitions)[:, None, None]).sum(axis=0))
 
 
 def partition_ranges(rule: DepthPartitions) -> list[tuple[float, float]]:
@@ -208,9 +206,7 @@ def _compose(sets: list[IntArray]) -> tuple[BoolArray, BoolArray, BoolArray]:
 
 def _any_bit(sets: IntArray) -> BoolArray:
     """Return whether any of the words of a set has a bit."""
-    if len(sets) == 1:
-        return np.asarray(sets[0] != 0)
-    return np.asarray((sets != 0).any(axis=0))
+    return np.asarray(np.bitwise_or.reduce(sets) != 0)
 
 
 def _pack_bits(flags: BoolArray) -> IntArray:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-MEMORY = "256MB"
+MEMORY = "160MB"
 """What DuckDB may hold in memory; the rest is on disk."""
 
 

@@ -120,12 +120,11 @@ def to_batch(pictures: Iterable[Picture], schema: pa.Schema = SCHEMA) -> pa.Reco
 def from_batch(batch: pa.RecordBatch | pa.Table) -> Iterable[Picture]:
     """Yield the pictures of a batch, whatever other columns it has."""
     for row in batch.select(SCHEMA.names).to_pylist():
-        # Lists may be null in files that others wrote.
         row["regions"] = tuple(
-            Region(region["name"], tuple(region["box"]), tuple(region["polygon"] or ()))
-            for region in row["regions"] or ()
+            Region(region["name"], tuple(region["box"]), tuple(region["polygon"]))
+            for region in row["regions"]
         )
-        row["captions"] = tuple(row["captions"] or ())
+        row["captions"] = tuple(row["captions"])
         yield Picture(**row)
 
 

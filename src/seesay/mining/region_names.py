@@ -61,7 +61,7 @@ def rename_regions(table: pa.Table, new_names: Mapping[str, str]) -> pa.Table:
     region_lists = single_chunk(table.column("regions"))
     regions = region_lists.flatten()
     # A batch has far fewer names than regions: each is looked up once.
-    encoded = pc.fill_null(regions.field("name"), "").dictionary_encode()
+    encoded = regions.field("name").dictionary_encode()
     words = [new_names.get(word, word) for word in encoded.dictionary.to_pylist()]
     names = pa.array(words, pa.string()).take(encoded.indices)
     columns = [names if part.name == "name" else regions.field(part.name) for part in regions.type]
@@ -82,6 +82,6 @@ def _count_region_names(parts: Sequence[Path]) -> Counter[str]:
     for path in parts:
         for batch in read_batches(path, ["regions.list.element.name"], rows=1 << 16):
             names = batch.column(0).flatten().field("name")
-            for row in pc.value_counts(pc.fill_null(names, "")).to_pylist():
+            for row in pc.value_counts(names).to_pylist():
                 total[row["values"]] += row["counts"]
     return total

@@ -114,9 +114,8 @@ def flatten(table: pa.Table | pa.RecordBatch) -> RegionArrays:
         is_per_region = pa.types.is_list(DEPTHS.field(name).type)
         if name not in table.schema.names:
             return np.full(len(regions) if is_per_region else len(table), np.nan)
-        if is_per_region:
-            return _per_region(table, name, offsets)
-        return _floats(single_chunk(table.column(name)))
+        column = single_chunk(table.column(name))
+        return _floats(column.flatten() if is_per_region else column)
 
     return RegionArrays(
         ids=single_chunk(table.column("id")),
@@ -195,35 +194,17 @@ def _floats(array: pa.Array) -> FloatArray:
 def flat_offsets(lists: pa.Array) -> IntArray:
     """Return where each list starts in `lists.flatten()`, and where the last one ends.
 
-    `lists.offsets` will not do: `flatten` drops what null lists and slices hide.
+    `lists.offsets` will not do: `flatten` drops what slices hide.
 
-    >>> flat_offsets(pa.array([[1, 2], None, [3]])).tolist()
+    >>> flat_offsets(pa.array([[9], [1, 2], [], [3]]).slice(1)).tolist()
     [0, 2, 2, 3]
     """
-    lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
+    lengths = pc.list_value_length(lists).to_numpy()
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
-def _per_region(
-    table: pa.Table | pa.RecordBatch,
-    name: str,
-    offsets: IntArray,
-) -> FloatArray:
-    """Return the values of a list column, one per region; NaN where a picture's list is missing.
-
-    `offsets`: where each picture's regions begin.
-    """
-    column = single_chunk(table.column(name))
-    expected = np.diff(offsets)
-    is_there = np.diff(flat_offsets(column)) == expected
-    result = np.full(int(offsets[-1]), np.nan)
-    # Lists of another length would not fit.
-    result[np.repeat(is_there, expected)] = _floats(column.flatten())
-    return result
-
-
 def encode_words(words: pa.Array) -> tuple[IntArray, pa.Array]:
-    """Return words as indices in alphabetical order, and the words; null is the empty word.
+    """Return words as indices in alphabetical order, and the words.
 
     Alphabetical, so that comparing two indices compares the names.
 
@@ -231,54 +212,41 @@ def encode_words(words: pa.Array) -> tuple[IntArray, pa.Array]:
     >>> indices.tolist(), words.to_pylist()
     ([1, 0, 1], ['bed', 'cup'])
     """
-    if not pa.types.is_dictionary(words.type):
-        words = pc.fill_null(words, "").dictionary_encode()
-    order = pc.sort_indices(words.dictionary).to_numpy()
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    indices = words.indices.to_numpy(zero_copy_only=False)
-    return rank[indices], words.dictionary.take(pa.array(order))
+    encoded = words.dictionary_encode()
+    order = pc.sort_indices(encoded.dictionary)
+    rank = np.argsort(order)
+    return rank[encoded.indices.to_numpy()], encoded.dictionary.take(order)
 
 
 def _heights(
     polygons: pa.Array,
     top: FloatArray,
     bottom: FloatArray,
-) -> list[FloatArray]:
+) -> FloatArray:
     """Return highest and lowest point, centre of area and mean of the corners of every region.
 
     They are those of the polygon, else of the box. All are y coordinates, which grow downwards, and
     all polygons are processed at once.
 
-    `polygons`: lists of x, y, x, y, …; fewer than three points are no polygon.
+    `polygons`: lists of x, y, x, y, … of three points or more, or of none.
     `top`, `bottom`: the edges of the boxes.
     """
-    offsets = flat_offsets(polygons)
-    has_polygon = np.diff(offsets) >= 6
     middle = (top + bottom) / 2
-    results = [
-        top.copy(),
-        bottom.copy(),
-        middle,
-        middle.copy(),
-    ]
+    results = np.stack([top, bottom, middle, middle])
+    starts = flat_offsets(polygons) // 2
+    has_polygon = np.diff(starts) > 0
     if not has_polygon.any():
         return results
-    flat = _floats(polygons.flatten())
-    starts = offsets[:-1][has_polygon]
-    lengths = (offsets[1:][has_polygon] - starts) // 2
-    # All corners lie one after another: `first` is where each polygon begins, `of` the polygon of
-    # each corner, `following` the next corner of the same polygon.
-    first = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-    of = np.repeat(np.arange(len(lengths)), lengths)
-    number = np.arange(len(of))
-    place = number - first[of]
-    following = np.where(place + 1 == lengths[of], first[of], number + 1)
-    x = flat[starts[of] + 2 * place]
-    y = flat[starts[of] + 2 * place + 1]
+    # All corners lie one after another: `first` is where each polygon begins, `following` the next
+    # corner of the same polygon.
+    x, y = _floats(polygons.flatten()).reshape(-1, 2).T
+    first = starts[:-1][has_polygon]
+    lengths = np.diff(starts)[has_polygon]
+    following = np.arange(1, len(x) + 1)
+    following[first + lengths - 1] = first
     # The shoelace formula: twice the area is Σ (x y' − x' y), and the centre's height is
     # Σ (x y' − x' y)(y + y') / 6 areas. About a corner the products are rounded less.
-    x = x - x[first][of]
+    x = x - np.repeat(x[first], lengths)
     cross = x * y[following] - x[following] * y
     double_area = np.add.reduceat(cross, first)
     moment = np.add.reduceat(cross * (y + y[following]), first)
@@ -286,12 +254,10 @@ def _heights(
     # A polygon without area, a line, has no other centre than that of its corners.
     with np.errstate(invalid="ignore", divide="ignore"):
         centre = np.where(np.abs(double_area) > 1e-9, moment / (3 * double_area), corner_mean)
-    of_polygons = [
+    results[:, has_polygon] = [
         np.minimum.reduceat(y, first),
         np.maximum.reduceat(y, first),
         centre,
         corner_mean,
     ]
-    for result, values in zip(results, of_polygons, strict=True):
-        result[has_polygon] = values
     return results

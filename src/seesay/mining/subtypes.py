@@ -7,10 +7,11 @@ spelling. Lexicons (ConceptNet's IsA, WordNet's hyponyms) can be merged in.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
 from seesay.data.knowledge import SubtypeFact
+from seesay.grouping import group_by
 from seesay.mining.choices import SubtypeRule
 
 Subtypes = dict[str, dict[str, int]]
@@ -51,11 +52,11 @@ def subtypes(
             # Sorting by count keeps the order of equal counts, and a set has none of its own.
             for child in sorted(children):
                 result[parent][child] = result[child][child]
-    return {parent: _most_frequent_first(children) for parent, children in result.items()}
-
-
-def _most_frequent_first(counts: Mapping[str, int]) -> dict[str, int]:
-    return dict(sorted(counts.items(), key=lambda item: -item[1]))
+    # The most frequent first.
+    return {
+        parent: dict(sorted(children.items(), key=lambda item: -item[1]))
+        for parent, children in result.items()
+    }
 
 
 def _by_ending(
@@ -89,9 +90,7 @@ def _common_spellings(counts: Mapping[str, int]) -> dict[str, str]:
     "table cloth" and "tablecloth" are merged; names that differ only in where their spaces are,
     none of them without, are not.
     """
-    by_joined = defaultdict(list)
-    for name in counts:
-        by_joined[name.replace(" ", "")].append(name)
+    by_joined = group_by(counts, lambda name: name.replace(" ", ""))
     spelling = {name: name for name in counts}
     for joined, spellings in by_joined.items():
         if joined in counts:
@@ -109,9 +108,7 @@ def _by_published_rule(
     The published code adds to each subtype the count of its spelling without spaces. A parent is
     one word, so it is that spelling itself and is counted twice.
     """
-    by_last_word = defaultdict(list)
-    for name in counts:
-        by_last_word[name.split()[-1]].append(name)
+    by_last_word = group_by(counts, lambda name: name.split()[-1])
     result: Subtypes = {}
     for parent, count in counts.items():
         if count < min_parent_count or " " in parent:

@@ -33,8 +33,6 @@ _NO_COLOR = (
 )
 
 
-UNKNOWN = RegionDepths([], [], math.nan, math.nan)
-"""The depths of a picture of which none is known."""
 ColorLists = list[list[Colors]]
 """The colours of every region of every picture."""
 VisualFeatures = tuple[pa.Table, ColorLists | None, Counter[str]]
@@ -55,7 +53,9 @@ class VisualFeatureExtractor:
         select: str = "",
         subtypes: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
+        self.opens_files = bool(depth or colors or select)
         self._given = depth == GIVEN
+        self._opens_pictures = bool(colors or select or (depth and not self._given))
         self._depth: Any = None
         self._colors: Any = None
         self._select: Any = None
@@ -70,20 +70,6 @@ class VisualFeatureExtractor:
             from seesay.models.vision.dual_encoder import DualEncoder
 
             self._select = SubtypeSelector(DualEncoder(select, ModelOptions()), subtypes or {})
-
-    @property
-    def opens_files(self) -> bool:
-        """Whether pictures or depth maps are opened."""
-        return self._given or self._opens_pictures
-
-    @property
-    def _opens_pictures(self) -> bool:
-        models = (self._depth, self._colors, self._select)
-        return any(model is not None for model in models)
-
-    @property
-    def _adds_depth(self) -> bool:
-        return self._given or self._depth is not None
 
     def __call__(self, table: pa.Table) -> VisualFeatures:
         bad: Counter[str] = Counter()
@@ -103,15 +89,14 @@ class VisualFeatureExtractor:
     def _extract(self, table: pa.Table, colors: ColorLists, bad: Counter[str]) -> pa.Table:
         """Return a few pictures with their features, and add their colours and what is wrong."""
         pictures: list[Picture] = []
-        depths: list[RegionDepths | None] = []
+        depths: list[RegionDepths] = []
         # One at a time: a batch of photographs takes gigabytes.
         for picture in from_batch(table):
             image = self._open(picture, bad)
             if self._select is not None:
                 picture = self._select_names(picture, image)
             pictures.append(picture)
-            if self._adds_depth:
-                depths.append(self._depths(picture, image, bad))
+            depths.append(self._depths(picture, image, bad))
             if self._colors is not None and image is not None and picture.regions:
                 colors.append(self._colors(np.asarray(image), picture.regions))
             else:
@@ -119,11 +104,13 @@ class VisualFeatureExtractor:
         if self._select is not None:
             regions = to_batch(pictures).column("regions")
             table = table.set_column(table.column_names.index("regions"), "regions", regions)
-        return _set_depths(table, depths) if self._adds_depth else table
+        if self._given or self._depth is not None:
+            return _set_depths(table, depths)
+        return table
 
     def _select_names(self, picture: Picture, image: Image | None) -> Picture:
         """Return the picture with each region's name replaced by the subtype that it shows."""
-        if image is None or not picture.regions:
+        if image is None:
             return picture
         names = self._select.choose(image, picture.regions)
         regions = [
@@ -150,18 +137,21 @@ class VisualFeatureExtractor:
         picture: Picture,
         image: Image | None,
         bad: Counter[str],
-    ) -> RegionDepths | None:
-        """Return the depths of a picture's regions, or None with the reason in `bad`."""
+    ) -> RegionDepths:
+        """Return the depths of a picture's regions, NaN with the reason in `bad` if there are
+        none."""
+        nowhere = [math.nan] * len(picture.regions)
+        unknown = RegionDepths(nowhere, nowhere, math.nan, math.nan)
         try:
             if self._given:
                 if not picture.depth:
                     raise BadDepthMapError("no depth map is named")
                 depth_map, relative = read_map(Path(picture.depth))
-            elif image is not None:
+            elif image is not None and self._depth is not None:
                 depth_map = self._depth.estimate(image)
                 relative = self._depth.relative
             else:
-                return None
+                return unknown
             return region_depths(
                 depth_map,
                 picture.width,
@@ -171,7 +161,7 @@ class VisualFeatureExtractor:
             )
         except BadDepthMapError as error:
             bad[str(error)] += 1
-            return None
+            return unknown
 
 
 def _load_colors(name: str) -> Any:
@@ -190,13 +180,9 @@ def _load_colors(name: str) -> Any:
     return VqaColors(model)
 
 
-def _set_depths(table: pa.Table, depths: Sequence[RegionDepths | None]) -> pa.Table:
-    """Return the table with the columns of `DEPTHS`, in place of any that it has.
-
-    A picture whose depth is not known has an empty list and NaN.
-    """
-    rows = [asdict(depth or UNKNOWN) for depth in depths]
-    columns = pa.Table.from_pylist(rows, schema=DEPTHS)
+def _set_depths(table: pa.Table, depths: Sequence[RegionDepths]) -> pa.Table:
+    """Return the table with the columns of `DEPTHS`, in place of any that it has."""
+    columns = pa.Table.from_pylist(list(map(asdict, depths)), schema=DEPTHS)
     table = table.drop_columns([name for name in DEPTHS.names if name in table.column_names])
     for field in DEPTHS:
         table = table.append_column(field, columns[field.name])

@@ -58,9 +58,9 @@ def hyponyms(names: Collection[str], folder: Path | None = None) -> dict[str, li
             by_sense[visible_senses[0]].append(name)
     result: dict[str, list[str]] = {}
     for sense, parents in by_sense.items():
-        narrower: list[str] = []
-        for synset in _descendants(sense, children):
-            narrower += by_sense.get(synset, ())
+        narrower = [
+            name for synset in _descendants(sense, children) for name in by_sense.get(synset, ())
+        ]
         if narrower:
             result |= dict.fromkeys(parents, sorted(narrower))
     return result
@@ -69,12 +69,9 @@ def hyponyms(names: Collection[str], folder: Path | None = None) -> dict[str, li
 def _descendants(synset: str, children: Mapping[str, Collection[str]]) -> set[str]:
     """Return all synsets below one, each once: a synset may have several parents."""
     descendants: set[str] = set()
-    stack = list(children.get(synset, ()))
-    while stack:
-        child = stack.pop()
-        if child not in descendants:
-            descendants.add(child)
-            stack += children.get(child, ())
+    level = {synset}
+    while level := {child for parent in level for child in children.get(parent, ())} - descendants:
+        descendants |= level
     return descendants
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seesay.data import knowledge
-from seesay.data.knowledge import FILES, ColorFact, PlaceFact, SizeFact
+from seesay.data.knowledge import FILES, ColorFact, Fact, PlaceFact, SizeFact
 from seesay.files import damage_as_user_error
 from seesay.mining.count_relations import CountedParts
 from seesay.mining.facts import (
@@ -45,28 +45,31 @@ def write_facts(
     # Counted while tables stream by, since they need not fit into memory.
     totals: Counter[str] = Counter()
 
+    def facts(kind: str, fact_type: type[Fact]) -> Iterator[pa.Table]:
+        # What DuckDB holds of one table is freed before the next.
+        with open_database(count_folder, workers) as connection:
+            yield from pair_facts(connection, counts.tables[kind], fact_type, thresholds)
+
     def sizes() -> Iterator[pa.Table]:
-        for table in pair_facts(connection, counts.tables["sizes"], SizeFact, thresholds):
+        for table in facts("sizes", SizeFact):
             without = without_subtypes(table, subtypes_by_ending)
             totals["of subtypes"] += table.num_rows - without.num_rows
             yield without
 
     def places() -> Iterator[pa.Table]:
-        for table in pair_facts(connection, counts.tables["places"], PlaceFact, thresholds):
+        for table in facts("places", PlaceFact):
             has_scene = pc.not_equal(table["scene"], "")
             totals["with a scene"] += pc.sum(has_scene).as_py() or 0
             yield table
 
     count_folder = counts.tables["sizes"][0].parent
-    with (
-        damage_as_user_error(count_folder, DELETE_WORK),
-        open_database(count_folder, workers) as connection,
-    ):
+    with damage_as_user_error(count_folder, DELETE_WORK):
         fact_counts = {
             "sizes": knowledge.write_tables(folder, sizes(), SizeFact),
             "places": knowledge.write_tables(folder, places(), PlaceFact),
         }
-        colors = count_colors(connection, counts.tables["colors"], subtypes or {}, thresholds)
+        with open_database(count_folder, workers) as connection:
+            colors = count_colors(connection, counts.tables["colors"], subtypes or {}, thresholds)
     fact_counts["places_in_scenes"] = totals["with a scene"]
     # An earlier run with other options may have written tables that this one does not.
     for table in (FILES[ColorFact], f"transitive/{FILES[SizeFact]}"):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from seesay.errors import UserError
+from seesay.grouping import bounded_batches
 from seesay.questions import Prompt
 
 if TYPE_CHECKING:
@@ -68,35 +68,11 @@ def compute_batches(
     return [results[index] for index in range(len(results))]
 
 
-def chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """The items in lists of `size`, the last one shorter."""
-    iterator = iter(items)
-    while chunk := list(islice(iterator, size)):
-        yield chunk
-
-
 def text_batches(
     texts: Iterable[str], most: int, *, characters: int = 1 << 18
 ) -> Iterator[list[str]]:
     """The texts in lists of `most`, or of fewer where they are long, so that memory is bounded."""
     return bounded_batches(texts, most, len, characters)
-
-
-def bounded_batches(
-    items: Iterable[T], most: int, size: Callable[[T], int], largest: int
-) -> Iterator[list[T]]:
-    """The items in lists of `most`, or of fewer where they are `largest` together."""
-    batch: list[T] = []
-    total = 0
-    for item in items:
-        batch.append(item)
-        total += size(item)
-        if len(batch) == most or total >= largest:
-            yield batch
-            batch = []
-            total = 0
-    if batch:
-        yield batch
 
 
 def batches_of_equal_length(sentences: Sequence[Sequence[int]], budget: int) -> list[list[int]]:

@@ -16,8 +16,8 @@ from typing import Any
 from seesay import metrics
 from seesay.digests import json_digest
 from seesay.errors import UserError, first_line
+from seesay.grouping import chunks
 from seesay.models.base import GREEDY, Reply, Sampling
-from seesay.models.batches import chunks
 from seesay.models.hf.causal import CausalModel
 from seesay.models.hf.generation import LINE
 from seesay.models.hf.precision import json_or_text, weights_digest

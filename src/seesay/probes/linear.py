@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from seesay.condition import Condition, How
 from seesay.digests import json_digest
 from seesay.errors import UserError
+from seesay.grouping import chunks
 from seesay.models.base import Model, choice_scores
-from seesay.models.batches import chunks
 from seesay.probes.choice import written_question
 from seesay.probes.linear_layer import LinearLayer, ProbeConfig, log_softmax, train_layer, with_bias
 from seesay.probes.task_metrics import without_vocabulary_metrics

@@ -23,8 +23,8 @@ from seesay import caches
 from seesay.digests import text_digest
 from seesay.errors import UserError
 from seesay.files import atomic_write
+from seesay.grouping import chunks
 from seesay.models.base import Model
-from seesay.models.batches import chunks
 from seesay.progress import Kept, ProgressCallback
 
 # texts that are encoded and written together: at a few hundred a second, what a kill can lose is

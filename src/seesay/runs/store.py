@@ -3,7 +3,6 @@ written atomically."""
 
 from __future__ import annotations
 
-import gc
 import json
 import logging
 import re
@@ -24,6 +23,7 @@ from seesay.files import (
     write_json_lines,
     write_text,
 )
+from seesay.processors import without_garbage_collection
 from seesay.quantities import quantity
 from seesay.questions import Question, Task
 from seesay.runs.answer_file import read_answers as read_answers
@@ -357,22 +357,6 @@ def _finished_below(path: Path) -> list[Path]:
             f"There is no finished run in '{path}': give a folder that `seesay probe` wrote."
         )
     return finished
-
-
-@contextmanager
-def without_garbage_collection() -> Iterator[None]:
-    """Pause the collector while runs are read, or pages made of them.
-
-    What is made stays, and looking through it for garbage again and again takes a third of the
-    time.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def slug(name: str) -> str:

@@ -138,7 +138,7 @@ def test_duplicates_and_unlisted_pictures(tmp_path: Path) -> None:
             "the entry has no image id",
             "the entry has no image id",
             "the entry has no list of regions",
-            "image_data.json does not list this picture (1 annotations)",
+            "the picture is not listed (1 annotations)",
             "the id is there twice: the first is kept",
             "the picture has no usable width and height",
         ]

@@ -13,26 +13,24 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import count
+from itertools import count, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from seesay import cluster
-from seesay.data.json_stream import decode_piece
 from seesay.errors import UserError
 from seesay.files import atomic_write, damage_as_user_error, write_text
-from seesay.grouping import group_by
+from seesay.grouping import chunks, group_by
 from seesay.mining.choices import PART_SIZE
 from seesay.mining.parts import has_note, read_note, write_note
 from seesay.mining.queries import open_database
 from seesay.mining.readers import ade20k, coco, plain, visual_genome
-from seesay.mining.readers.join import DUPLICATE, JOIN, Packed, Prepare, Spread, pack
+from seesay.mining.readers.join import DUPLICATE, JOIN, Packed, Prepare, Spread, pack_piece
 from seesay.mining.records import DELETE_WORK, PART, BadAnnotation, Picture, to_batch
-from seesay.models.batches import chunks
+from seesay.processors import without_garbage_collection
 from seesay.progress import ProgressCallback
 from seesay.registry import unknown
 from seesay.shards import WHOLE, Shard
@@ -46,7 +44,7 @@ BAD_ROWS = "bad.jsonl"
 class AnnotationReader:
     """A format of annotations."""
 
-    split: Callable[[str, int, Path, Spread | None], Iterator[Any]]
+    split: Callable[[str, int, Path, Spread], Iterator[Any]]
     """Splits a place into parts of so many pictures; a folder is there to put files in, and workers
     to decode them. Yields what is wrong with no part, too."""
     read: Callable[[Any, Path | None], Iterator[Picture | BadAnnotation]]
@@ -81,8 +79,8 @@ def split(
     spec: str,
     rows: int,
     folder: Path,
-    images: Path | None = None,
-    spread: Spread | None = None,
+    images: Path | None,
+    spread: Spread,
 ) -> Iterator[Any | BadAnnotation]:
     """Yield the parts of an annotation that is named as `FORMAT:PLACE`."""
     reader = find_reader(spec)
@@ -99,7 +97,7 @@ def read(spec: str, images: Path | None = None) -> Iterator[Picture | BadAnnotat
     """
     reader = find_reader(spec)
     with tempfile.TemporaryDirectory(prefix="seesay-") as folder:
-        for part in split(spec, PART_SIZE, Path(folder), images):
+        for part in split(spec, PART_SIZE, Path(folder), images, _spread_nothing):
             if isinstance(part, BadAnnotation):
                 yield part
             else:
@@ -132,7 +130,7 @@ def to_parquet(
         (folder / BAD_ROWS).open("w", encoding="utf-8") as bad_rows,
         cluster.open_pool(make_reader, workers, engine=engine, what="Mining") as map_in_pool,
     ):
-        spread = partial(_decode_pieces, map_in_pool) if workers > 1 else None
+        spread = partial(_spread_pieces, map_in_pool)
 
         def unread() -> Iterator[tuple[Path, Any]]:
             numbers = count(1)
@@ -150,7 +148,7 @@ def to_parquet(
             total += pictures
             progress(pictures, total)
         (folder / JOIN).unlink(missing_ok=True)
-        duplicates = _drop_duplicates(parts, folder, workers) if shard == WHOLE else []
+        duplicates = _drop_duplicates(parts, folder, workers) if parts and shard == WHOLE else []
         for part in parts:
             bad.update(read_note(folder, part).bad)
             bad_rows.write(_bad_path(part).read_text(encoding="utf-8"))
@@ -168,13 +166,18 @@ class Piece(NamedTuple):
     text: bytes
 
 
-def _decode_pieces(
+def _spread_nothing(_prepare: Prepare, _texts: Iterable[bytes]) -> Iterator[None]:
+    """Have files read by entries, which takes the least memory."""
+    yield None
+
+
+def _spread_pieces(
     map_in_pool: cluster.MapInPool,
     prepare: Prepare,
     texts: Iterable[bytes],
 ) -> Iterator[Packed | None]:
-    """Let workers decode the pieces of a file, and yield what they prepare, in order."""
-    numbered = (Piece(number, prepare, text) for number, text in enumerate(texts))
+    """Let workers pack the pieces of a file, and yield them in order."""
+    numbered = map(Piece, count(), repeat(prepare), texts)
     decoded: dict[int, Packed | None] = {}
     following = 0
     for piece, packed in map_in_pool(numbered):
@@ -194,10 +197,13 @@ class PartReader:
     def __call__(self, work: tuple[Path, Any] | Piece) -> Any:
         """Write a part to its file, and what was left out beside it; return its pictures. Return
         what is prepared of a piece."""
-        if isinstance(work, Piece):
-            prepared = decode_piece(work.text, work.prepare)
-            return None if prepared is None else pack(prepared)
-        path, part = work
+        with without_garbage_collection():
+            if isinstance(work, Piece):
+                return pack_piece(work.prepare, work.text)
+            return self._read(*work)
+
+    def _read(self, path: Path, part: Any) -> int:
+        """Write the pictures of a part, and return how many they are."""
         bad: Counter[str] = Counter()
         bad_lines: list[str] = []
 
@@ -235,7 +241,7 @@ def _drop_duplicates(parts: Sequence[Path], folder: Path, workers: int) -> list[
     interrupted.
     """
     listed = folder / "duplicates.table"
-    if not listed.is_file() and parts:
+    if not listed.is_file():
         query = """
             WITH repeated AS (SELECT id FROM pictures GROUP BY id HAVING count(*) > 1)
             SELECT parse_filename(filename) AS part, source
@@ -252,12 +258,11 @@ def _drop_duplicates(parts: Sequence[Path], folder: Path, workers: int) -> list[
                 list(map(str, parts)), filename=True, file_row_number=True
             ).create_view("pictures")
             connection.sql(query).write_parquet(str(unfinished))
-    duplicates: list[dict[str, Any]] = pq.read_table(listed).to_pylist() if parts else []
+    duplicates: list[dict[str, Any]] = pq.read_table(listed).to_pylist()
     for file, rows in group_by(duplicates, lambda row: str(row["part"])).items():
         part = folder / file
-        pictures = pq.read_table(part)
-        is_repeated = pc.is_in(pictures["source"], pa.array([row["source"] for row in rows]))
-        pictures = pictures.filter(pc.invert(is_repeated))
+        is_repeated = pc.field("source").isin([row["source"] for row in rows])
+        pictures = pq.read_table(part, filters=~is_repeated)
         with atomic_write(part) as unfinished:
             pq.write_table(pictures, unfinished)
         write_note(folder, part, pictures.num_rows, read_note(folder, part).bad)

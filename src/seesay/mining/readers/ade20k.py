@@ -15,7 +15,7 @@ from typing import Any
 
 from seesay.data.json_stream import parse_json
 from seesay.errors import UserError
-from seesay.grouping import group_by
+from seesay.grouping import chunks, group_by
 from seesay.mining.readers.validation import (
     BadAnnotationError,
     bounds,
@@ -27,7 +27,6 @@ from seesay.mining.readers.validation import (
     inside,
 )
 from seesay.mining.records import BadAnnotation, Picture
-from seesay.models.batches import chunks
 
 FILES = "**/*.json"
 """The files that are read in a folder."""
@@ -115,8 +114,9 @@ def _by_id(objects: list[Any]) -> dict[int, list[Any]]:
 
     Several may share one, though they should not.
     """
-    items = [item for item in objects if isinstance(item, dict)]
-    with_id = [item for item in items if isinstance(item.get("id"), int)]
+    with_id = (
+        item for item in objects if isinstance(item, dict) and isinstance(item.get("id"), int)
+    )
     return group_by(with_id, lambda item: item["id"])
 
 

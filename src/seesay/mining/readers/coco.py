@@ -7,21 +7,21 @@ need not be sorted by picture, nor do categories have to come first: everything 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from seesay.data.json_stream import BROKEN, BrokenFileError
 from seesay.errors import UserError
 from seesay.mining.readers.join import (
     DUPLICATE,
     DiskJoin,
     Entries,
+    JoinedFile,
     JoinedPictures,
     Spread,
     clean_id,
     field_id,
-    open_join,
+    split_joined,
 )
 from seesay.mining.readers.validation import (
     BadAnnotationError,
@@ -37,66 +37,51 @@ FILES = "*.json"
 CROWD = "a crowd, which has no box of its own"
 
 
-@dataclass(frozen=True, slots=True)
-class CocoPart:
-    """Pictures as the files have them."""
-
-    pictures: JoinedPictures
-    categories: dict[str, Any]
-    """Names of categories by their number."""
-
-
 def split(
-    place: str, rows: int, folder: Path, spread: Spread | None = None
-) -> Iterator[CocoPart | BadAnnotation]:
+    place: str, rows: int, folder: Path, spread: Spread
+) -> Iterator[JoinedPictures | BadAnnotation]:
     """Yield the pictures of COCO files, each read once, in parts, and what was left out."""
     paths = list({Path(part).resolve(): Path(part) for part in place.split(",")}.values())
     for path in paths:
         if not path.is_file():
             raise UserError(f"There is no file '{path}'.")
     categories: dict[str, Any] = {}
-    with open_join(folder) as join:
-        for path in paths:
-            yield from _load(path, join, categories, spread, is_first=path == paths[0])
-        for picture_id, count in join.unlisted():
-            yield BadAnnotation(picture_id, "the picture is not listed", f"{count} annotations")
-        for pictures in join.ranges(rows):
-            yield CocoPart(pictures, categories)
+    files = [
+        JoinedFile(path, _prepare, partial(_add, path.name, categories, path == paths[0]))
+        for path in paths
+    ]
+    return split_joined(files, rows, folder, spread, categories)
 
 
-def read(part: CocoPart, images: Path | None) -> Iterator[Picture | BadAnnotation]:
+def read(part: JoinedPictures, images: Path | None) -> Iterator[Picture | BadAnnotation]:
     """Yield the pictures of a part, and what is wrong with them."""
-    for picture_id, data, entries_by_kind in part.pictures:
-        yield from _picture(picture_id, data, entries_by_kind, part.categories, images)
+    for picture in part:
+        yield from _picture(*picture, part.context, images)
 
 
-def _load(
-    path: Path,
-    join: DiskJoin,
+def _add(
+    file: str,
     categories: dict[str, Any],
-    spread: Spread | None,
-    *,
     is_first: bool,
-) -> Iterator[BadAnnotation]:
-    """Add one file's entries."""
-    try:
-        for number, (part, entry_id, data) in join.add_file(path, _prepare, spread):
-            if part == "images" and entry_id is not None and join.add_picture(entry_id, data):
-                continue
-            where = f"{path.name}, {part}, entry {number}"
-            if entry_id is None:
-                yield BadAnnotation(where, "the entry has no id")
-            elif part == "annotations":
-                yield BadAnnotation(where, CROWD)
-            elif part == "categories":
-                _add_category(entry_id, data, where, categories)
-            # The file of captions lists the pictures of the file of instances again.
-            elif is_first:
-                yield BadAnnotation(f"{where}, picture {entry_id}", DUPLICATE)
-            else:
-                _refuse_other_picture(entry_id, data, where, join)
-    except BrokenFileError as error:
-        yield BadAnnotation(path.name, BROKEN, str(error))
+    join: DiskJoin,
+    number: int,
+    row: tuple[str, str | None, Any],
+) -> BadAnnotation | None:
+    """Add a picture or a category of a file, or return what is wrong with it."""
+    part, entry_id, data = row
+    where = f"{file}, {part}, entry {number}"
+    if entry_id is None:
+        return BadAnnotation(where, "the entry has no id")
+    if part == "annotations":
+        return BadAnnotation(where, CROWD)
+    if part == "categories":
+        _add_category(entry_id, data, where, categories)
+    elif not join.add_picture(entry_id, data):
+        if is_first:
+            return BadAnnotation(f"{where}, picture {entry_id}", DUPLICATE)
+        # The file of captions lists the pictures of the file of instances again.
+        _refuse_other_picture(entry_id, data, where, join)
+    return None
 
 
 def _prepare(part: str, entry: Any) -> Entries | tuple[str, str | None, Any] | None:

@@ -11,7 +11,7 @@ import marshal
 import os
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import groupby, islice
@@ -19,11 +19,10 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from seesay.data.json_stream import BrokenFileError, entries, pieces
+from seesay.data.json_stream import BROKEN, BrokenFileError, decode_piece, entries, pieces
+from seesay.mining.records import BadAnnotation
 
 JOIN = "join.db"
-PACKED = 1 << 8
-"""Entries that are added to a join at once, where a file is not read in pieces."""
 DUPLICATE = "the id is there twice: the first is kept"
 
 
@@ -49,48 +48,70 @@ class Packed(NamedTuple):
 Prepare = Callable[[str, Any], Any]
 """Makes `Entries` or something else of a key and an entry, None of what is of no use."""
 Spread = Callable[[Prepare, Iterable[bytes]], Iterator[Packed | None]]
-"""Lets workers decode the pieces of a file, and yields what they prepare, in order."""
+"""Lets workers pack the pieces of a file, and yields them in order."""
 
 
-def pack(prepared: Iterable[Any]) -> Packed:
+class JoinedFile(NamedTuple):
+    """A file that says something about pictures."""
+
+    path: Path
+    prepare: Prepare
+    add: Callable[[DiskJoin, int, Any], BadAnnotation | None]
+    """Adds to a join what is prepared of an entry but `Entries`, or says what is wrong with it."""
+
+
+def pack(prepared: Sequence[Any]) -> Packed:
     """Return what was prepared, as a join takes it."""
-    length = 0
     items = defaultdict[tuple[str, str], list[Any]](list)
     others: list[tuple[int, Any]] = []
     for number, row in enumerate(prepared):
-        length += 1
         if isinstance(row, Entries):
             items[row.picture_id, row.kind] += row.items
         elif row is not None:
             others.append((number, row))
     # Nobody else reads the file, nor later: marshal is several times as fast as JSON.
     rows = [(picture_id, kind, marshal.dumps(some)) for (picture_id, kind), some in items.items()]
-    return Packed(length, rows, others)
+    return Packed(len(prepared), rows, others)
 
 
-def _packed(path: Path, prepare: Prepare, spread: Spread | None) -> Iterator[Packed]:
+def pack_piece(prepare: Prepare, text: bytes) -> Packed | None:
+    """Return the entries of a piece of a file, as a join takes them; None if it is not JSON."""
+    prepared = decode_piece(text, prepare)
+    return None if prepared is None else pack(prepared)
+
+
+def _packed(path: Path, prepare: Prepare, spread: Spread) -> Iterator[Packed]:
     """Yield what is prepared of the entries of a file; raises as `entries` does."""
     count = 0
-    if spread is not None:
-        for packed in spread(prepare, pieces(path)):
-            if packed is None:
-                break
-            yield packed
-            count += packed.length
-        else:
-            return
+    for packed in spread(prepare, pieces(path)):
+        if packed is None:
+            break
+        yield packed
+        count += packed.length
+    else:
+        return
     # From the first piece that is not JSON on, by entries.
-    prepared: list[Any] = []
-    try:
-        for key, entry in islice(entries(path), count, None):
-            prepared.append(prepare(key, entry))
-            if len(prepared) == PACKED:
-                yield pack(prepared)
-                prepared.clear()
-    except BrokenFileError:
-        yield pack(prepared)
-        raise
-    yield pack(prepared)
+    for key, entry in islice(entries(path), count, None):
+        yield pack([prepare(key, entry)])
+
+
+def split_joined(
+    files: Iterable[JoinedFile], rows: int, folder: Path, spread: Spread, context: Any
+) -> Iterator[JoinedPictures | BadAnnotation]:
+    """Yield the pictures of files so many at a time, with what their reader needs to know beyond
+    them, and what was left out."""
+    with open_join(folder) as join:
+        for file in files:
+            try:
+                for number, row in join.add_file(file, spread):
+                    if bad := file.add(join, number, row):
+                        yield bad
+            except BrokenFileError as error:
+                yield BadAnnotation(file.path.name, BROKEN, str(error))
+        for picture_id, count in join.unlisted():
+            yield BadAnnotation(picture_id, "the picture is not listed", f"{count} annotations")
+        for numbers in join.ranges(rows):
+            yield JoinedPictures(folder / JOIN, numbers, context)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +121,8 @@ class JoinedPictures:
     path: Path
     """The file of the join."""
     numbers: range
+    context: Any
+    """What their reader needs to know beyond them."""
 
     def __iter__(self) -> Iterator[tuple[str, Any, dict[str, list[Any]]]]:
         """Yield every picture: its id, its body, and its entries by kind."""
@@ -137,7 +160,7 @@ def open_join(folder: Path) -> Iterator[DiskJoin]:
                 "CREATE TABLE pictures (number INTEGER PRIMARY KEY, id TEXT UNIQUE, body BLOB);"
                 "CREATE TABLE entries (id TEXT, kind TEXT, body BLOB); BEGIN;"
             )
-            yield DiskJoin(path, database)
+            yield DiskJoin(database)
     # What is joined lies on the disk: an error of the database is one of the disk.
     except sqlite3.Error as error:
         is_full = error.sqlite_errorcode == sqlite3.SQLITE_FULL
@@ -148,8 +171,7 @@ def open_join(folder: Path) -> Iterator[DiskJoin]:
 class DiskJoin:
     """Entries by picture: they and pictures are added while reading, then come `ranges`."""
 
-    def __init__(self, path: Path, database: sqlite3.Connection) -> None:
-        self._path = path
+    def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
 
     def add_picture(self, picture_id: str, data: Any) -> bool:
@@ -163,30 +185,27 @@ class DiskJoin:
     def picture(self, picture_id: str) -> Any:
         """Return what was said of a picture that was added."""
         query = "SELECT body FROM pictures WHERE id = ?"
-        (body,) = self._database.execute(query, (picture_id,)).fetchone()
+        ((body,),) = self._database.execute(query, (picture_id,))
         return marshal.loads(body)
 
-    def add_file(
-        self, path: Path, prepare: Prepare, spread: Spread | None
-    ) -> Iterator[tuple[int, Any]]:
+    def add_file(self, file: JoinedFile, spread: Spread) -> Iterator[tuple[int, Any]]:
         """Add what belongs to pictures; yield what else is prepared of a file's entries, and of
         which. Raises as `entries` does."""
         start = 0
-        for packed in _packed(path, prepare, spread):
+        for packed in _packed(file.path, file.prepare, spread):
             self._database.executemany("INSERT INTO entries VALUES (?, ?, ?)", packed.rows)
             for number, row in packed.others:
                 yield start + number, row
             start += packed.length
 
-    def ranges(self, size: int) -> Iterator[JoinedPictures]:
-        """Yield all pictures in ranges of this size, in the order of the files."""
+    def ranges(self, size: int) -> Iterator[range]:
+        """Yield the numbers of all pictures in ranges of this size, in the order of the files."""
         # After all entries are in: an index that grows with them costs more.
         self._database.execute("CREATE INDEX by_picture ON entries (id)")
         self._database.execute("COMMIT")
-        query = "SELECT coalesce(max(number), 0) FROM pictures"
-        (last,) = self._database.execute(query).fetchone()
-        for first in range(1, last + 1, size):
-            yield JoinedPictures(self._path, range(first, first + size))
+        ((count,),) = self._database.execute("SELECT count(*) FROM pictures")
+        for first in range(1, count + 1, size):
+            yield range(first, first + size)
 
     def unlisted(self) -> Iterator[tuple[str, int]]:
         """Yield ids that have entries but no picture, and how many entries they have."""

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from seesay.data.json_stream import BROKEN, MAX_ENTRY, is_text
-from seesay.data.lines import Line, read_lines
+from seesay.data.lines import NOT_UTF8, Line, read_lines
 from seesay.data.rows import (
     ROWS_IN_MEMORY,
     Row,
@@ -25,6 +26,7 @@ from seesay.data.rows import (
     parquet_columns,
 )
 from seesay.errors import UserError
+from seesay.grouping import bounded_batches
 from seesay.mining.readers.join import clean_id
 from seesay.mining.readers.validation import (
     BadAnnotationError,
@@ -36,7 +38,6 @@ from seesay.mining.readers.validation import (
     is_file,
 )
 from seesay.mining.records import SCHEMA, BadAnnotation, Picture
-from seesay.models.batches import bounded_batches
 from seesay.questions import BadRow
 
 FILES = "*.parquet"
@@ -114,23 +115,20 @@ def _rows(part: PlainPart) -> Rows:
     yield from json_rows(part.lines)
     first = part.first
     for batch in part.batches:
-        try:
-            rows = batch.to_pylist()
-            yield from (Row(number, cells) for number, cells in enumerate(rows, first))
-        except UnicodeDecodeError:
-            yield from _rows_one_by_one(first, batch)
+        yield from _rows_of_batch(first, batch)
         first += batch.num_rows
 
 
-def _rows_one_by_one(first: int, batch: pa.RecordBatch) -> Rows:
-    """Yield the rows of a batch that holds bytes which are no text: those rows alone are bad."""
-    for offset in range(batch.num_rows):
-        try:
-            (cells,) = batch.slice(offset, 1).to_pylist()
-        except UnicodeDecodeError:
-            yield BadRow(first + offset, "not UTF-8 text")
-        else:
-            yield Row(first + offset, cells)
+def _rows_of_batch(first: int, batch: pa.RecordBatch) -> Rows:
+    """Yield the rows of a batch; only those that hold bytes which are no text are bad."""
+    try:
+        yield from map(Row, count(first), batch.to_pylist())
+    except UnicodeDecodeError:
+        if batch.num_rows == 1:
+            yield BadRow(first, NOT_UTF8)
+            return
+        for offset in range(batch.num_rows):
+            yield from _rows_of_batch(first + offset, batch.slice(offset, 1))
 
 
 def _picture(

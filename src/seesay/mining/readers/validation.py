@@ -80,10 +80,8 @@ def clean_region(
 ) -> Region:
     """Return a region inside its picture."""
     cleaned_name = clean_name(name)
-    if not isinstance(box, Sequence) or isinstance(box, str) or len(box) != 4:
-        raise BadAnnotationError("the box is not four numbers")
     numbers = _finite_numbers(box)
-    if len(numbers) != 4:
+    if len(numbers) != 4 or len(box) != 4:
         raise BadAnnotationError("the box is not four finite numbers")
     x, y, box_width, box_height = numbers
     if box_width <= 0 or box_height <= 0:
@@ -109,11 +107,8 @@ def clean_polygon(polygon: Any, width: int, height: int) -> tuple[float, ...]:
     """
     if polygon is None or (isinstance(polygon, Sequence) and not polygon):
         return ()
-    if not isinstance(polygon, Sequence) or isinstance(polygon, str):
-        raise BadAnnotationError("the polygon is not a list of numbers")
     numbers = _finite_numbers(polygon)
-    is_complete = len(numbers) == len(polygon) and len(numbers) % 2 == 0
-    if not is_complete or len(numbers) < 6:
+    if len(numbers) < 6 or len(numbers) != len(polygon) or len(numbers) % 2:
         raise BadAnnotationError("the polygon is not three or more points of finite numbers")
     # x and y alternate.
     limits = (float(width), float(height))
@@ -240,8 +235,10 @@ def check_picture(path: Path, size: tuple[int, int]) -> None:
         raise BadAnnotationError("the picture has another size than annotated", detail)
 
 
-def _finite_numbers(values: Sequence[Any]) -> list[float]:
-    """Return those of the values that are finite numbers."""
+def _finite_numbers(values: Any) -> list[float]:
+    """Return those of the values that are finite numbers; none of what is no list."""
+    if not isinstance(values, Sequence):
+        return []
     numbers = [_number(value) for value in values]
     return [number for number in numbers if number is not None and math.isfinite(number)]
 

@@ -8,22 +8,20 @@ name; region descriptions are the captions. Pictures are `ID.jpg` in the folder 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from seesay.data.json_stream import BROKEN, BrokenFileError
 from seesay.errors import UserError
 from seesay.mining.readers.join import (
     DUPLICATE,
     DiskJoin,
     Entries,
+    JoinedFile,
     JoinedPictures,
-    Prepare,
     Spread,
     field_id,
-    open_join,
+    split_joined,
 )
 from seesay.mining.readers.validation import (
     BadAnnotationError,
@@ -41,18 +39,9 @@ FOLDERS = ("", "images", "VG_100K", "VG_100K_2")
 """Where pictures may be, in the order in which they are looked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class GenomePart:
-    """Pictures as the files have them."""
-
-    pictures: JoinedPictures
-    folder: Path
-    """The folder of the annotation, where the pictures may be too."""
-
-
 def split(
-    place: str, rows: int, scratch: Path, spread: Spread | None = None
-) -> Iterator[GenomePart | BadAnnotation]:
+    place: str, rows: int, scratch: Path, spread: Spread
+) -> Iterator[JoinedPictures | BadAnnotation]:
     """Yield the pictures of a Visual Genome folder in parts, and what was left out."""
     folder = Path(place)
     image_data = folder / "image_data.json"
@@ -60,49 +49,41 @@ def split(
         raise UserError(
             f"'{folder}' holds no image_data.json: give the folder with Visual Genome's JSON files."
         )
-    with open_join(scratch) as join:
-        for path, id_field, part in (
-            (image_data, "image_id", ""),
-            (folder / "objects.json", "image_id", "objects"),
-            (folder / "region_descriptions.json", "id", "regions"),
-        ):
-            yield from _load(path, partial(_prepare, id_field, part), join, spread)
-        for picture_id, count in join.unlisted():
+    files = []
+    for path, id_field, part in (
+        (image_data, "image_id", ""),
+        (folder / "objects.json", "image_id", "objects"),
+        (folder / "region_descriptions.json", "id", "regions"),
+    ):
+        if path.is_file():
+            prepare = partial(_prepare, id_field, part)
+            files.append(JoinedFile(path, prepare, partial(_add, path.name)))
+        else:
             yield BadAnnotation(
-                picture_id,
-                "image_data.json does not list this picture",
-                f"{count} annotations",
+                path.name, "the file is missing: pictures have none of what it holds"
             )
-        for pictures in join.ranges(rows):
-            yield GenomePart(pictures, folder)
+    yield from split_joined(files, rows, scratch, spread, folder)
 
 
-def read(part: GenomePart, images: Path | None) -> Iterator[Picture | BadAnnotation]:
+def read(part: JoinedPictures, images: Path | None) -> Iterator[Picture | BadAnnotation]:
     """Yield the pictures of a part, and what is wrong with them."""
-    for picture_id, data, entries_by_kind in part.pictures:
-        yield from _picture(picture_id, data, entries_by_kind, part.folder, images)
+    for picture in part:
+        yield from _picture(*picture, part.context, images)
 
 
-def _load(
-    path: Path, prepare: Prepare, join: DiskJoin, spread: Spread | None
-) -> Iterator[BadAnnotation]:
-    """Add one file's entries, as they are prepared."""
-    if not path.is_file():
-        yield BadAnnotation(path.name, "the file is missing: pictures have none of what it holds")
-        return
-    try:
-        for number, (picture_id, part, data) in join.add_file(path, prepare, spread):
-            if picture_id is not None and data is not None and join.add_picture(picture_id, data):
-                continue
-            where = f"{path.name}, entry {number}"
-            if picture_id is None:
-                yield BadAnnotation(where, "the entry has no image id")
-            elif data is None:
-                yield BadAnnotation(where, f"the entry has no list of {part}")
-            else:
-                yield BadAnnotation(f"{where}, picture {picture_id}", DUPLICATE)
-    except BrokenFileError as error:
-        yield BadAnnotation(path.name, BROKEN, str(error))
+def _add(
+    file: str, join: DiskJoin, number: int, row: tuple[str | None, str, Any]
+) -> BadAnnotation | None:
+    """Add a picture of a file, or return what is wrong with an entry."""
+    picture_id, part, data = row
+    where = f"{file}, entry {number}"
+    if picture_id is None:
+        return BadAnnotation(where, "the entry has no image id")
+    if data is None:
+        return BadAnnotation(where, f"the entry has no list of {part}")
+    if not join.add_picture(picture_id, data):
+        return BadAnnotation(f"{where}, picture {picture_id}", DUPLICATE)
+    return None
 
 
 def _prepare(id_field: str, part: str, _: str, entry: Any) -> Entries | tuple[str | None, str, Any]:

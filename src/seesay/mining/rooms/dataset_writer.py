@@ -206,12 +206,9 @@ def _region(name: str, mask: NDArray[np.bool_]) -> Region:
     """
     rows = np.flatnonzero(mask.any(axis=1))
     columns = np.flatnonzero(mask.any(axis=0))
-    box = (
-        float(columns[0]),
-        float(rows[0]),
-        float(columns[-1] + 1 - columns[0]),
-        float(rows[-1] + 1 - rows[0]),
-    )
+    x, right = map(float, columns[[0, -1]])
+    top, bottom = map(float, rows[[0, -1]])
+    box = (x, top, right + 1 - x, bottom + 1 - top)
     corner_rows = rows[np.unique(np.linspace(0, len(rows) - 1, OUTLINE_ROWS).astype(int))]
     corner_mask = mask[corner_rows]
     left = corner_mask.argmax(axis=1)

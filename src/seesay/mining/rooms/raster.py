@@ -16,13 +16,12 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
+from seesay.mining.masks import Window
 from seesay.mining.rooms.kinds import KINDS, MAIN, RGB, SHAPES
 from seesay.mining.rooms.sampling import Room, RoomObject
 
 Floats = NDArray[np.float32]
 Vectors = NDArray[np.floating]
-Window = tuple[slice, slice]
-"""Rows and columns of a picture."""
 
 LIGHT = np.array((0.35, 0.8, -0.5)) / math.hypot(0.35, 0.8, 0.5)
 """The direction towards the light, of length 1."""
@@ -158,11 +157,8 @@ def _render_shell(room: Room, rays: Floats) -> tuple[Floats, Floats]:
     rgb: Floats = shade[..., None] * wall
     ceiling_shade = shade[on_ceiling] * 1.06
     rgb[on_ceiling] = ceiling_shade[:, None] * np.minimum(wall * 0.3 + 170, 245)
-    if room.boards:
-        tone = _board_tones(x[on_floor], z[on_floor])
-    else:
-        tone = _tile_tones(x[on_floor], z[on_floor])
-    tone *= shade[on_floor]
+    floor_tones = _board_tones if room.boards else _tile_tones
+    tone = floor_tones(x[on_floor], z[on_floor]) * shade[on_floor]
     rgb[on_floor] = tone[:, None].astype(np.float32) * np.asarray(room.floor, np.float32)
     skirting = ~on_end & (y < 0.09)
     rgb[skirting] *= 0.8
@@ -341,9 +337,7 @@ def _intersect_slab(
     """
     low = (-1 - eye) / rays
     high = (1 - eye) / rays
-    facing = AMBIENT + (FULL - AMBIENT) * max(0.0, light)
-    averted = AMBIENT + (FULL - AMBIENT) * max(0.0, -light)
-    shade = np.where(rays > 0, averted, facing)
+    shade = AMBIENT + (FULL - AMBIENT) * np.maximum(0.0, np.where(rays > 0, -light, light))
     return np.minimum(low, high), np.maximum(low, high), shade
 
 

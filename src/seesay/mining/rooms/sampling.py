@@ -332,5 +332,5 @@ def _sample_place_on(
 
 
 def _point(values: Sequence[float] | NDArray[np.float64]) -> Point:
-    x, y, z = (float(v) for v in values)
+    x, y, z = map(float, values)
     return x, y, z

@@ -50,10 +50,11 @@ class RoomTruth:
             {"a": a, "b": b, "larger": counts[">"], "smaller": counts["<"]}
             for (a, b), counts in sorted(self.sizes.items())
         ]
-        places = []
-        for (scene, a, b), counts in sorted(self.places.items()):
-            labels = {"above": counts[">"], "level": counts["="], "below": counts["<"]}
-            places.append({"scene": scene, "a": a, "b": b} | labels)
+        names = ("scene", "a", "b", "above", "level", "below")
+        places = [
+            dict(zip(names, (*pair, *map(counts.__getitem__, PLACES)), strict=True))
+            for pair, counts in sorted(self.places.items())
+        ]
         colors = {
             name: {color: counts[color] for color in COLORS if counts[color]}
             for name, counts in sorted(self.colors.items())

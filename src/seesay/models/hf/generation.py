@@ -13,8 +13,8 @@ import torch
 from torch.nn.utils.rnn import pad_sequence
 
 from seesay.digests import text_number
+from seesay.grouping import chunks
 from seesay.models.base import Reply, Sampling
-from seesay.models.batches import chunks
 
 LINE = "\n"  # where the answer of a model that is not in a chat ends: it would go on for ever
 

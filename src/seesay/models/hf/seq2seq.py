@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from transformers.modeling_outputs import BaseModelOutput
 
 from seesay.errors import UserError
+from seesay.grouping import chunks
 from seesay.models.base import GREEDY, Reply, Sampling
-from seesay.models.batches import CHARS_PER_TOKEN, batches_by_budget, chunks
+from seesay.models.batches import CHARS_PER_TOKEN, batches_by_budget
 from seesay.models.chat import user_turn
 from seesay.models.hf.base import TransformersModel
 from seesay.models.hf.encoding import first_token

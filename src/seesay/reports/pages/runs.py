@@ -14,6 +14,7 @@ from typing import Any
 from seesay.errors import UserError
 from seesay.files import refuse_folder, write_text
 from seesay.plugins import collect
+from seesay.processors import without_garbage_collection
 from seesay.registry import load_address
 from seesay.reports import answers
 from seesay.reports.analysis import Analysis, write_rows
@@ -28,7 +29,6 @@ from seesay.reports.score_analyses import cross_task_analyses, group_analyses
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.records import Comparison, Figure, Manifest
 from seesay.runs.run import Run
-from seesay.runs.store import without_garbage_collection
 
 _SHOWN_ELSEWHERE = {"signature", "citation", "bad_rows"}
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from seesay.digests import text_digest
 from seesay.errors import UserError
 from seesay.files import atomic_write, damage_as_user_error, lock_folder, write_json
-from seesay.models.batches import chunks
+from seesay.grouping import chunks
 from seesay.progress import ProgressCallback
 from seesay.scenes.caches import REASONER_FEATURES
 from seesay.scenes.config import SceneConfig

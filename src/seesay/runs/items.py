@@ -40,6 +40,8 @@ FEWEST_ANSWERS = 5
 """A question that fewer models answered has no parameters of its own."""
 CLOSE_ORDER = 0.9
 """Kendall's tau from which a short form keeps the order of models."""
+LENGTHS = 20
+"""Short forms of so many parts of a task are tried, each longer by one part."""
 
 
 class Item(Document):
@@ -145,8 +147,8 @@ class ShortForm(NamedTuple):
     in_order: float | None
     """The share that keep their order; None where no pair differs."""
     enough: int | None
-    """How many questions keep the order of all models, Kendall's tau being 0.9 or more; None where
-    only the whole task does."""
+    """The fewest questions from which on every length that was tried keeps the order of all models,
+    Kendall's tau being 0.9 or more; None where only the whole task does."""
 
 
 def items_file(task: str) -> Path:
@@ -330,32 +332,32 @@ def _rivals(task: Task, runs: Sequence[Run]) -> dict[str, tuple[str, float]]:
     return rivals
 
 
-def make_short_form(task: Task, runs: Sequence[Run], count: int) -> ShortForm:
+def make_short_form(task: Task, runs: Sequence[Run], count: int | None = None) -> ShortForm:
     """Return a fixed part of the task, whole objects, whose plain figure stands for that of the
-    whole.
+    whole: so many questions, or the fewest that keep the order of the models.
 
     The error and Kendall's tau are those for models that were left out when the questions were
     chosen, one at a time. Models that differ significantly are compared on a form for which both
     were left out.
     """
-    if not 1 <= count < len(task.questions):
+    if count is not None and not 1 <= count < len(task.questions):
         raise UserError(
             f"A short form of {count:,} of the {len(task.questions):,} questions of '{task.name}' "
             "is none: give a smaller number."
         )
     credits = complete_responses(task, runs)
     objects, kinds = objects_and_kinds(task)
+    enough = _fewest_in_order(credits, objects, kinds)
+    count = enough if count is None else count
+    if count is None:
+        raise UserError(
+            f"No short form of '{task.name}' keeps the order of the {len(credits)} models "
+            f"(Kendall's tau {CLOSE_ORDER:g}), only the whole task does: ask all of it, or give a "
+            "number of questions with -n."
+        )
     whole = credits.mean(axis=1)
     scores = _scores_when_left_out(credits, objects, kinds, count)
     mean_error = float(np.abs(scores - whole).mean())
-    tau = _tau(scores, whole)
-    # ever more questions, until models that were left out are in the order of the whole task
-    enough = count
-    while _tau(scores, whole) < CLOSE_ORDER:
-        enough += max(count, enough // 4)
-        if enough >= len(task.questions):
-            break
-        scores = _scores_when_left_out(credits, objects, kinds, enough)
     differing = differing_pairs(credits, objects)
     agreements = []
     for pair in differing:
@@ -383,11 +385,11 @@ def make_short_form(task: Task, runs: Sequence[Run], count: int) -> ShortForm:
         lowest=float(whole.min()),
         highest=float(whole.max()),
         mean_error=mean_error,
-        kendall=tau,
+        kendall=_tau(scores, whole),
         differing=len(differing),
         kendall_of_differing=float(np.mean(agreements)) if agreements else None,
         in_order=float(np.mean(np.array(agreements) > 0)) if agreements else None,
-        enough=enough if enough < len(task.questions) else None,
+        enough=enough,
     )
 
 
@@ -402,6 +404,24 @@ def objects_and_kinds(task: Task) -> tuple[IntArray, IntArray]:
     ]
     kinds = np.unique(by_object, return_inverse=True)[1].reshape(-1)
     return objects, kinds
+
+
+def _fewest_in_order(credits: FloatArray, objects: IntArray, kinds: IntArray) -> int | None:
+    """Return the fewest questions from which on every length keeps the order of models that were
+    left out; None where no form that is shorter than the whole does.
+
+    Tau rises and falls with length: a short form that reaches the threshold while longer ones do
+    not has been lucky.
+    """
+    total = credits.shape[1]
+    whole = credits.mean(axis=1)
+    fewest = None
+    # from the longest down
+    for length in sorted({total * part // LENGTHS for part in range(1, LENGTHS)} - {0})[::-1]:
+        if _tau(_scores_when_left_out(credits, objects, kinds, length), whole) < CLOSE_ORDER:
+            break
+        fewest = length
+    return fewest
 
 
 def _scores_when_left_out(

@@ -176,9 +176,24 @@ def test_models_with_equal_answers_count_once(runs: list[Run], tmp_path: Path) -
     assert with_doubles.mean_error == make_short_form(TASK, runs, 40).mean_error
 
 
+def test_a_model_that_was_asked_in_two_ways_is_one(runs: list[Run]) -> None:
+    """Left out in one of them only, it would be known from the other."""
+    first, second = runs[0].manifest, runs[1].manifest
+    manifest = second.model_copy(
+        update={
+            "model_fingerprint": first.model_fingerprint,
+            "condition": first.condition.model_copy(update={"chat": "digest"}),
+        }
+    )
+    in_two_ways = [runs[0], replace(runs[1], manifest=manifest), *runs[2:]]
+    assert make_short_form(TASK, in_two_ways, 40).models == 8
+    with pytest.raises(UserError, match="answer differently, and there are 7: ask 1 more"):
+        make_short_form(TASK, in_two_ways[:8], 40)
+
+
 def test_rows_that_lack_the_same_values_are_equal() -> None:
     rows = np.array([[0.1 + 0.2, np.nan], [1.0, 0.0], [0.3, np.nan], [0.3, 0.0]])
-    np.testing.assert_array_equal(distinct_rows(rows), rows[[0, 1, 3]])
+    assert distinct_rows(rows).tolist() == [0, 1, 3]
 
 
 def test_an_adaptive_score_is_on_the_scale_of_the_whole_task(

@@ -130,7 +130,8 @@ class ShortForm(NamedTuple):
 
     task: Task
     models: int
-    """How many models were asked the whole task; those with equal answers count once."""
+    """How many models were asked the whole task; those with equal answers count once. In two
+    conditions a model is one, which is left out with both."""
     lowest: float
     """The lowest score of a model on the whole task."""
     highest: float
@@ -280,10 +281,11 @@ def response_matrix(task: Task, runs: Sequence[Run]) -> FloatArray:
     return credits
 
 
-def complete_responses(task: Task, runs: Sequence[Run]) -> FloatArray:
-    """Return the credits of the runs of a task; one that was not asked all of it is refused.
+def complete_responses(task: Task, runs: Sequence[Run]) -> tuple[FloatArray, IntArray]:
+    """Return the credits of the runs of a task, and the number of the model that each is of; a run
+    that was not asked all of it is refused.
 
-    Models with equal credits count once: who is left out would be known from its double.
+    Runs with equal credits count once: who is left out would be known from its double.
     """
     members = _of_task(task, runs)
     credits = response_matrix(task, members)
@@ -294,21 +296,23 @@ def complete_responses(task: Task, runs: Sequence[Run]) -> FloatArray:
             "The error of a short form is known only from models that were asked all of "
             f"'{task.name}': leave out {partial}, or ask it plainly, without --limit."
         )
-    distinct = distinct_rows(credits)
-    if len(distinct) < FEWEST_MODELS:
+    rows = distinct_rows(credits)
+    fingerprints = [members[row].manifest.model_fingerprint for row in rows]
+    names, models = np.unique(fingerprints, return_inverse=True)
+    if len(names) < FEWEST_MODELS:
         raise UserError(
             f"A short form of '{task.name}' takes {FEWEST_MODELS} models or more that answer "
-            f"differently, and there are {len(distinct)}: ask {FEWEST_MODELS - len(distinct)} more."
+            f"differently, and there are {len(names)}: ask {FEWEST_MODELS - len(names)} more."
         )
-    return distinct
+    return credits[rows], models.reshape(-1)
 
 
-def distinct_rows(credits: FloatArray) -> FloatArray:
-    """Return the rows without those that equal an earlier one."""
+def distinct_rows(credits: FloatArray) -> IntArray:
+    """Return the numbers of the rows that equal no earlier one."""
     # what does not count in both is equal, too
     keys = np.nan_to_num(credits, nan=-1.0).round(9)
     _, first = np.unique(keys, axis=0, return_index=True)
-    return credits[np.sort(first)]
+    return np.sort(first)
 
 
 def _rivals(task: Task, runs: Sequence[Run]) -> dict[str, tuple[str, float]]:
@@ -345,30 +349,32 @@ def make_short_form(task: Task, runs: Sequence[Run], count: int | None = None) -
             f"A short form of {count:,} of the {len(task.questions):,} questions of '{task.name}' "
             "is none: give a smaller number."
         )
-    credits = complete_responses(task, runs)
+    credits, models = complete_responses(task, runs)
+    model_count = len(np.unique(models))
     objects, kinds = objects_and_kinds(task)
-    enough = _fewest_in_order(credits, objects, kinds)
+    enough = fewest_in_order(credits, models, objects, kinds)
     count = enough if count is None else count
     if count is None:
         raise UserError(
-            f"No short form of '{task.name}' keeps the order of the {len(credits)} models "
+            f"No short form of '{task.name}' keeps the order of the {model_count} models "
             f"(Kendall's tau {CLOSE_ORDER:g}), only the whole task does: ask all of it, or give a "
             "number of questions with -n."
         )
     whole = credits.mean(axis=1)
-    scores = _scores_when_left_out(credits, objects, kinds, count)
+    scores = scores_when_left_out(credits, models, objects, kinds, count)
     mean_error = float(np.abs(scores - whole).mean())
     differing = differing_pairs(credits, objects)
     agreements = []
     for pair in differing:
-        rows = short_form(np.delete(credits, pair, axis=0), objects, kinds, count)
+        others = credits[~np.isin(models, models[pair])]
+        rows = short_form(others, objects, kinds, count)
         first, second = credits[pair][:, rows].mean(axis=1)
         # rounded, since equal scores that were summed in another order are ties all the same
         agreements.append(np.sign((first - second).round(9) * (whole[pair[0]] - whole[pair[1]])))
     rows = short_form(credits, objects, kinds, count)
     note = (
         f"{len(rows):,} of {len(task.questions):,} questions, chosen by the answers of "
-        f"{len(credits)} models; for one that was left out the figure is off by {mean_error:.3f} "
+        f"{model_count} models; for one that was left out the figure is off by {mean_error:.3f} "
         "on average"
     )
     provenance = replace(task.provenance, notes=(*task.provenance.notes, note), as_published=False)
@@ -381,7 +387,7 @@ def make_short_form(task: Task, runs: Sequence[Run], count: int | None = None) -
     )
     return ShortForm(
         task=part,
-        models=len(credits),
+        models=model_count,
         lowest=float(whole.min()),
         highest=float(whole.max()),
         mean_error=mean_error,
@@ -406,7 +412,9 @@ def objects_and_kinds(task: Task) -> tuple[IntArray, IntArray]:
     return objects, kinds
 
 
-def _fewest_in_order(credits: FloatArray, objects: IntArray, kinds: IntArray) -> int | None:
+def fewest_in_order(
+    credits: FloatArray, models: IntArray, objects: IntArray, kinds: IntArray
+) -> int | None:
     """Return the fewest questions from which on every length keeps the order of models that were
     left out; None where no form that is shorter than the whole does.
 
@@ -418,21 +426,23 @@ def _fewest_in_order(credits: FloatArray, objects: IntArray, kinds: IntArray) ->
     fewest = None
     # from the longest down
     for length in sorted({total * part // LENGTHS for part in range(1, LENGTHS)} - {0})[::-1]:
-        if _tau(_scores_when_left_out(credits, objects, kinds, length), whole) < CLOSE_ORDER:
+        scores = scores_when_left_out(credits, models, objects, kinds, length)
+        if _tau(scores, whole) < CLOSE_ORDER:
             break
         fewest = length
     return fewest
 
 
-def _scores_when_left_out(
-    credits: FloatArray, objects: IntArray, kinds: IntArray, count: int
+def scores_when_left_out(
+    credits: FloatArray, models: IntArray, objects: IntArray, kinds: IntArray, count: int
 ) -> FloatArray:
-    """Return each model's score on the short form that is made of the others' answers."""
-    scores = []
-    for row in range(len(credits)):
-        others = np.delete(credits, row, axis=0)
-        scores.append(credits[row, short_form(others, objects, kinds, count)].mean())
-    return np.array(scores)
+    """Return each run's score on the short form that is made without the runs of its model."""
+    scores = np.empty(len(credits))
+    for model in np.unique(models):
+        is_out = models == model
+        rows = short_form(credits[~is_out], objects, kinds, count)
+        scores[is_out] = credits[np.ix_(is_out, rows)].mean(axis=1)
+    return scores
 
 
 def _tau(scores: FloatArray, whole: FloatArray) -> float:

@@ -6,11 +6,11 @@ Of the task those questions count that all of its runs asked. Every model is lef
 all of its runs; an item model is fitted to the others, and each run that was left out is asked
 adaptively from its stored answers. Printed are how often the interval covers the score on all
 questions, and the error beside that of as many objects drawn at random. Then, for short forms of
-several lengths: the mean error, Kendall's tau, the share of the pairs that differ significantly
-which keep their order; beside these the tau that forms could have at best, were all answers as the
-item model says (`Worlds`), and the tau of our forms there. Runs with equal answers are counted
-once. With `--layers`, linear probes of every layer of these models are trained
-and count as runs of theirs; `MODEL:bfloat16` names the type of the weights.
+several lengths, that of `seesay tasks lite` among them: the mean error, Kendall's tau, the share of
+the pairs that differ significantly which keep their order; beside these the tau that forms could
+have at best, were all answers as the item model says (`Worlds`), and the tau of our forms there.
+Runs with equal answers are counted once. With `--layers`, linear probes of every layer of these
+models are trained and count as runs of theirs; `MODEL:bfloat16` names the type of the weights.
 """
 
 from __future__ import annotations
@@ -32,7 +32,14 @@ from seesay.probes.layers import layer_logps
 from seesay.probes.linear import gold_matrix, linear_task, probe_texts
 from seesay.probes.vector_cache import LayerCache
 from seesay.questions import Task
-from seesay.runs.items import differing_pairs, objects_and_kinds, response_matrix
+from seesay.runs.items import (
+    differing_pairs,
+    distinct_rows,
+    fewest_in_order,
+    objects_and_kinds,
+    response_matrix,
+    scores_when_left_out,
+)
 from seesay.runs.layers import option_matrix
 from seesay.runs.run import Run
 from seesay.runs.store import find_runs
@@ -78,8 +85,7 @@ def read_responses(task: Task, runs: Sequence[Run], encoders: Sequence[str]) -> 
         rows += list(of_layers)
         names += [encoder.split(":")[0]] * len(of_layers)
     credits = np.stack(rows)
-    _, first = np.unique(credits.round(9), axis=0, return_index=True)
-    distinct = np.sort(first)
+    distinct = distinct_rows(credits)
     return Responses(
         task, credits[distinct], np.unique(names, return_inverse=True)[1].reshape(-1)[distinct]
     )
@@ -158,18 +164,6 @@ def describe_form(responses: Responses, worlds: Worlds, count: int) -> str:
         f"worlds that obey the item model at best {np.mean(best):.2f} ({low:.2f} to {high:.2f}), "
         f"by our rule {np.mean(worlds.rule_taus(count)):.2f}"
     )
-
-
-def scores_when_left_out(
-    credits: FloatArray, models: IntArray, objects: IntArray, kinds: IntArray, count: int
-) -> FloatArray:
-    """Return each run's score on the form that is made without its model."""
-    scores = np.empty(len(credits))
-    for model in np.unique(models):
-        is_out = models == model
-        rows = short_form(credits[~is_out], objects, kinds, count)
-        scores[is_out] = credits[np.ix_(is_out, rows)].mean(axis=1)
-    return scores
 
 
 class Worlds:
@@ -284,8 +278,11 @@ def main() -> None:
     responses = read_responses(load_task(options.task), runs, encoders)
     print(describe_adaptive(responses, options.questions, options.seeds), flush=True)
     worlds = Worlds(responses)
-    for count in LENGTHS:
-        if count < len(responses.task.questions):
+    objects, kinds = objects_and_kinds(responses.task)
+    default = fewest_in_order(responses.credits, responses.models, objects, kinds)
+    print(f"by default {default} questions", flush=True)
+    for count in sorted({*LENGTHS, default or 0}):
+        if 0 < count < len(responses.task.questions):
             print(describe_form(responses, worlds, count), flush=True)
 
 

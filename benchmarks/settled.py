@@ -107,7 +107,8 @@ def content(run: Run) -> tuple[str, tuple[str, ...], int]:
 
 def distinct_credits(runs: Sequence[Run]) -> FloatArray:
     """Return the credits of runs of the same questions, those of equal answers once."""
-    return distinct_rows(np.stack([credits_of(run) for run in runs]))
+    credits = np.stack([credits_of(run) for run in runs])
+    return credits[distinct_rows(credits)]
 
 
 def replay_task(task: Task, of_runs: FloatArray, options: argparse.Namespace) -> list[Replay]:

@@ -130,12 +130,36 @@ def test_a_short_form_says_how_far_it_is_off(runs: list[Run]) -> None:
         make_short_form(TASK, runs, 120)
 
 
-def test_a_short_form_says_how_many_questions_keep_the_order(runs: list[Run]) -> None:
-    few = make_short_form(TASK, runs, 3)
-    assert few.kendall < 0.9
-    assert few.enough is not None
-    assert few.enough > 3
-    assert make_short_form(TASK, runs, few.enough).kendall >= 0.9
+def run_ladders(known: range, folder: Path) -> list[Run]:
+    """Return the runs of models that know so many questions."""
+    return [run(ladder(number), TASK, folder, SETTINGS) for number in known]
+
+
+def test_without_a_number_a_form_is_as_long_as_order_takes(tmp_path: Path) -> None:
+    """The models are so near to each other that tau is 0.94 with 24 questions and 0.82 with 30."""
+    near = run_ladders(range(40, 85, 5), tmp_path)
+    form = make_short_form(TASK, near)
+    assert form.enough == len(form.task.questions)
+    # lengths that are tried are a twentieth of the task apart
+    taus = {count: make_short_form(TASK, near, count).kendall for count in range(6, 120, 6)}
+    assert form.kendall == taus[form.enough]
+    assert min(tau for count, tau in taus.items() if count >= form.enough) >= 0.9
+    assert taus[form.enough - 6] < 0.9
+    # an order that was kept by luck is none
+    lucky = [count for count, tau in taus.items() if tau >= 0.9 and count < form.enough]
+    assert lucky
+    asked_for = make_short_form(TASK, near, lucky[0])
+    assert len(asked_for.task.questions) == lucky[0]
+    assert asked_for.enough == form.enough
+
+
+def test_where_only_the_whole_task_keeps_the_order_a_number_is_needed(tmp_path: Path) -> None:
+    nearest = run_ladders(range(55, 64), tmp_path)
+    with pytest.raises(UserError, match=r"of the 9 models .* only the whole task does: ask all of"):
+        make_short_form(TASK, nearest)
+    form = make_short_form(TASK, nearest, 108)
+    assert form.kendall >= 0.9
+    assert form.enough is None
 
 
 def test_models_with_equal_answers_count_once(runs: list[Run], tmp_path: Path) -> None:
@@ -152,9 +176,24 @@ def test_models_with_equal_answers_count_once(runs: list[Run], tmp_path: Path) -
     assert with_doubles.mean_error == make_short_form(TASK, runs, 40).mean_error
 
 
+def test_a_model_that_was_asked_in_two_ways_is_one(runs: list[Run]) -> None:
+    """Left out in one of them only, it would be known from the other."""
+    first, second = runs[0].manifest, runs[1].manifest
+    manifest = second.model_copy(
+        update={
+            "model_fingerprint": first.model_fingerprint,
+            "condition": first.condition.model_copy(update={"chat": "digest"}),
+        }
+    )
+    in_two_ways = [runs[0], replace(runs[1], manifest=manifest), *runs[2:]]
+    assert make_short_form(TASK, in_two_ways, 40).models == 8
+    with pytest.raises(UserError, match="answer differently, and there are 7: ask 1 more"):
+        make_short_form(TASK, in_two_ways[:8], 40)
+
+
 def test_rows_that_lack_the_same_values_are_equal() -> None:
     rows = np.array([[0.1 + 0.2, np.nan], [1.0, 0.0], [0.3, np.nan], [0.3, 0.0]])
-    np.testing.assert_array_equal(distinct_rows(rows), rows[[0, 1, 3]])
+    assert distinct_rows(rows).tolist() == [0, 1, 3]
 
 
 def test_an_adaptive_score_is_on_the_scale_of_the_whole_task(
@@ -210,6 +249,11 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     keys.add("kendall_of_differing")
     assert keys < form.keys()
     # what chance says has no order that fifty questions could keep
+    assert form["kendall"] < 0.9
+    assert form["enough"] > 50
     text = call("tasks", "lite", "core-color", str(folder), "-n", "50", "-o", str(tmp_path / "2"))
-    assert "It does not keep the order of all models (tau 0.9)" in text
+    assert f"is kept from {form['enough']} questions on: leave out -n" in text
+    text = call("tasks", "lite", "core-color", str(folder), "-o", str(tmp_path / "3"))
+    assert f"Wrote {form['enough']} questions" in text
+    assert "leave out -n" not in text
     assert len(api.load_task(str(lite)).questions) == 50

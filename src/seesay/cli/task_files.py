@@ -271,7 +271,15 @@ def lite(
     task: TaskArgument,
     runs: RunsArgument,
     output: Annotated[Path, typer.Option("--output", "-o", help="A new folder.")],
-    count: Annotated[int, typer.Option("-n", min=1, help="Questions of the short form.")] = 100,
+    count: Annotated[
+        int | None,
+        typer.Option(
+            "-n",
+            min=1,
+            help="Questions of the short form. Default: the fewest that keep the order of the "
+            "models, Kendall's tau being 0.9 or more.",
+        ),
+    ] = None,
     data: DataOption = None,
     as_json: Json = False,
 ) -> None:
@@ -279,7 +287,7 @@ def lite(
     figure is off for models that had no part in the choice.
 
     Examples:
-        seesay tasks lite core-color runs -n 100 -o core-color-lite
+        seesay tasks lite core-color runs -o core-color-lite
     """
     from seesay.api import load_task
     from seesay.cli.output import out, print_json
@@ -305,9 +313,13 @@ def lite(
             f"Of {quantity(form.differing, 'pair')} that differ significantly on the whole task, "
             f"both left out, {form.in_order:.0%} keep their order."
         )
-    if form.enough != count:
-        remedy = "only the whole task does" if form.enough is None else f"`-n {form.enough}` does"
-        out.print(f"It does not keep the order of all models (tau 0.9): {remedy}.")
+    if form.enough is None:
+        out.print("Only the whole task keeps the order of all models (tau 0.9).")
+    elif count is not None and count < form.enough:
+        out.print(
+            f"The order of all models (tau 0.9) is kept from {form.enough} questions on: leave out "
+            "-n for so many."
+        )
 
 
 @app.command()

@@ -40,6 +40,8 @@ FEWEST_ANSWERS = 5
 """A question that fewer models answered has no parameters of its own."""
 CLOSE_ORDER = 0.9
 """Kendall's tau from which a short form keeps the order of models."""
+LENGTHS = 20
+"""Short forms of so many parts of a task are tried, each longer by one part."""
 
 
 class Item(Document):
@@ -128,7 +130,8 @@ class ShortForm(NamedTuple):
 
     task: Task
     models: int
-    """How many models were asked the whole task; those with equal answers count once."""
+    """How many models were asked the whole task; those with equal answers count once. In two
+    conditions a model is one, which is left out with both."""
     lowest: float
     """The lowest score of a model on the whole task."""
     highest: float
@@ -145,8 +148,8 @@ class ShortForm(NamedTuple):
     in_order: float | None
     """The share that keep their order; None where no pair differs."""
     enough: int | None
-    """How many questions keep the order of all models, Kendall's tau being 0.9 or more; None where
-    only the whole task does."""
+    """The fewest questions from which on every length that was tried keeps the order of all models,
+    Kendall's tau being 0.9 or more; None where only the whole task does."""
 
 
 def items_file(task: str) -> Path:
@@ -278,10 +281,11 @@ def response_matrix(task: Task, runs: Sequence[Run]) -> FloatArray:
     return credits
 
 
-def complete_responses(task: Task, runs: Sequence[Run]) -> FloatArray:
-    """Return the credits of the runs of a task; one that was not asked all of it is refused.
+def complete_responses(task: Task, runs: Sequence[Run]) -> tuple[FloatArray, IntArray]:
+    """Return the credits of the runs of a task, and the number of the model that each is of; a run
+    that was not asked all of it is refused.
 
-    Models with equal credits count once: who is left out would be known from its double.
+    Runs with equal credits count once: who is left out would be known from its double.
     """
     members = _of_task(task, runs)
     credits = response_matrix(task, members)
@@ -292,21 +296,23 @@ def complete_responses(task: Task, runs: Sequence[Run]) -> FloatArray:
             "The error of a short form is known only from models that were asked all of "
             f"'{task.name}': leave out {partial}, or ask it plainly, without --limit."
         )
-    distinct = distinct_rows(credits)
-    if len(distinct) < FEWEST_MODELS:
+    rows = distinct_rows(credits)
+    fingerprints = [members[row].manifest.model_fingerprint for row in rows]
+    names, models = np.unique(fingerprints, return_inverse=True)
+    if len(names) < FEWEST_MODELS:
         raise UserError(
             f"A short form of '{task.name}' takes {FEWEST_MODELS} models or more that answer "
-            f"differently, and there are {len(distinct)}: ask {FEWEST_MODELS - len(distinct)} more."
+            f"differently, and there are {len(names)}: ask {FEWEST_MODELS - len(names)} more."
         )
-    return distinct
+    return credits[rows], models.reshape(-1)
 
 
-def distinct_rows(credits: FloatArray) -> FloatArray:
-    """Return the rows without those that equal an earlier one."""
+def distinct_rows(credits: FloatArray) -> IntArray:
+    """Return the numbers of the rows that equal no earlier one."""
     # what does not count in both is equal, too
     keys = np.nan_to_num(credits, nan=-1.0).round(9)
     _, first = np.unique(keys, axis=0, return_index=True)
-    return credits[np.sort(first)]
+    return np.sort(first)
 
 
 def _rivals(task: Task, runs: Sequence[Run]) -> dict[str, tuple[str, float]]:
@@ -330,43 +336,45 @@ def _rivals(task: Task, runs: Sequence[Run]) -> dict[str, tuple[str, float]]:
     return rivals
 
 
-def make_short_form(task: Task, runs: Sequence[Run], count: int) -> ShortForm:
+def make_short_form(task: Task, runs: Sequence[Run], count: int | None = None) -> ShortForm:
     """Return a fixed part of the task, whole objects, whose plain figure stands for that of the
-    whole.
+    whole: so many questions, or the fewest that keep the order of the models.
 
     The error and Kendall's tau are those for models that were left out when the questions were
     chosen, one at a time. Models that differ significantly are compared on a form for which both
     were left out.
     """
-    if not 1 <= count < len(task.questions):
+    if count is not None and not 1 <= count < len(task.questions):
         raise UserError(
             f"A short form of {count:,} of the {len(task.questions):,} questions of '{task.name}' "
             "is none: give a smaller number."
         )
-    credits = complete_responses(task, runs)
+    credits, models = complete_responses(task, runs)
+    model_count = len(np.unique(models))
     objects, kinds = objects_and_kinds(task)
+    enough = fewest_in_order(credits, models, objects, kinds)
+    count = enough if count is None else count
+    if count is None:
+        raise UserError(
+            f"No short form of '{task.name}' keeps the order of the {model_count} models "
+            f"(Kendall's tau {CLOSE_ORDER:g}), only the whole task does: ask all of it, or give a "
+            "number of questions with -n."
+        )
     whole = credits.mean(axis=1)
-    scores = _scores_when_left_out(credits, objects, kinds, count)
+    scores = scores_when_left_out(credits, models, objects, kinds, count)
     mean_error = float(np.abs(scores - whole).mean())
-    tau = _tau(scores, whole)
-    # ever more questions, until models that were left out are in the order of the whole task
-    enough = count
-    while _tau(scores, whole) < CLOSE_ORDER:
-        enough += max(count, enough // 4)
-        if enough >= len(task.questions):
-            break
-        scores = _scores_when_left_out(credits, objects, kinds, enough)
     differing = differing_pairs(credits, objects)
     agreements = []
     for pair in differing:
-        rows = short_form(np.delete(credits, pair, axis=0), objects, kinds, count)
+        others = credits[~np.isin(models, models[pair])]
+        rows = short_form(others, objects, kinds, count)
         first, second = credits[pair][:, rows].mean(axis=1)
         # rounded, since equal scores that were summed in another order are ties all the same
         agreements.append(np.sign((first - second).round(9) * (whole[pair[0]] - whole[pair[1]])))
     rows = short_form(credits, objects, kinds, count)
     note = (
         f"{len(rows):,} of {len(task.questions):,} questions, chosen by the answers of "
-        f"{len(credits)} models; for one that was left out the figure is off by {mean_error:.3f} "
+        f"{model_count} models; for one that was left out the figure is off by {mean_error:.3f} "
         "on average"
     )
     provenance = replace(task.provenance, notes=(*task.provenance.notes, note), as_published=False)
@@ -379,15 +387,15 @@ def make_short_form(task: Task, runs: Sequence[Run], count: int) -> ShortForm:
     )
     return ShortForm(
         task=part,
-        models=len(credits),
+        models=model_count,
         lowest=float(whole.min()),
         highest=float(whole.max()),
         mean_error=mean_error,
-        kendall=tau,
+        kendall=_tau(scores, whole),
         differing=len(differing),
         kendall_of_differing=float(np.mean(agreements)) if agreements else None,
         in_order=float(np.mean(np.array(agreements) > 0)) if agreements else None,
-        enough=enough if enough < len(task.questions) else None,
+        enough=enough,
     )
 
 
@@ -404,15 +412,37 @@ def objects_and_kinds(task: Task) -> tuple[IntArray, IntArray]:
     return objects, kinds
 
 
-def _scores_when_left_out(
-    credits: FloatArray, objects: IntArray, kinds: IntArray, count: int
+def fewest_in_order(
+    credits: FloatArray, models: IntArray, objects: IntArray, kinds: IntArray
+) -> int | None:
+    """Return the fewest questions from which on every length keeps the order of models that were
+    left out; None where no form that is shorter than the whole does.
+
+    Tau rises and falls with length: a short form that reaches the threshold while longer ones do
+    not has been lucky.
+    """
+    total = credits.shape[1]
+    whole = credits.mean(axis=1)
+    fewest = None
+    # from the longest down
+    for length in sorted({total * part // LENGTHS for part in range(1, LENGTHS)} - {0})[::-1]:
+        scores = scores_when_left_out(credits, models, objects, kinds, length)
+        if _tau(scores, whole) < CLOSE_ORDER:
+            break
+        fewest = length
+    return fewest
+
+
+def scores_when_left_out(
+    credits: FloatArray, models: IntArray, objects: IntArray, kinds: IntArray, count: int
 ) -> FloatArray:
-    """Return each model's score on the short form that is made of the others' answers."""
-    scores = []
-    for row in range(len(credits)):
-        others = np.delete(credits, row, axis=0)
-        scores.append(credits[row, short_form(others, objects, kinds, count)].mean())
-    return np.array(scores)
+    """Return each run's score on the short form that is made without the runs of its model."""
+    scores = np.empty(len(credits))
+    for model in np.unique(models):
+        is_out = models == model
+        rows = short_form(credits[~is_out], objects, kinds, count)
+        scores[is_out] = credits[np.ix_(is_out, rows)].mean(axis=1)
+    return scores
 
 
 def _tau(scores: FloatArray, whole: FloatArray) -> float:

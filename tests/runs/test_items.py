@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from tests.runs.test_settle import SETTINGS, Knower, yes_or_no
 from seesay import api
 from seesay.cli import main
 from seesay.errors import UserError
-from seesay.questions import Prompt
+from seesay.questions import Prompt, Scores
 from seesay.reports.pages.items import SHOWN
 from seesay.runs.adaptive import ask_adaptively
 from seesay.runs.ask import Settings, run
@@ -72,6 +73,41 @@ def test_a_question_whose_gold_is_wrong_stands_first(runs: list[Run]) -> None:
     with pytest.raises(UserError, match="120 by none"):
         # the same ids with another gold are other questions: nobody answered them
         fit_item_model(replace(TASK, questions=tuple(weighted)), runs)
+
+
+@dataclass
+class Leaner(Knower):
+    """Says white where it does not know, but of question 0 blue, as if that were gold."""
+
+    def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
+        """Give the label that it says the most."""
+        answers = []
+        for prompt in prompts:
+            number = int(prompt.fields["n"])
+            label = "red" if number % 10 < self.known else "white"
+            # as many of the better models as say white of the hardest questions
+            if number == 0:
+                label = "blue" if self.known != 6 else "white"
+            logps = tuple(-1.0 if option == label else -2.0 for option in prompt.options)
+            answers.append(Scores(logps, (1,) * 3, (3,) * 3))
+        return answers
+
+
+def test_an_answer_that_models_lean_to_makes_no_suspect(tmp_path: Path) -> None:
+    options = ("red", "white", "blue")
+    paints = replace(
+        TASK,
+        name="paints",
+        questions=tuple(
+            replace(question, options=options, gold={"red": 1.0}) for question in TASK.questions
+        ),
+    )
+    leaners = [Leaner(f"knows {k}", fingerprint=str(k), known=k) for k in range(2, 11)]
+    model = fit_item_model(paints, [run(one, paints, tmp_path, SETTINGS) for one in leaners])
+    first = model.items[0]
+    assert (first.question, first.rival, first.rival_usual) == ("q0", "blue", 0)
+    hardest = [item for item in model.items[1:] if item.rival_share == first.rival_share]
+    assert {item.rival for item in hardest} == {"white"}
 
 
 def test_an_item_model_is_read_as_it_was_written(runs: list[Run]) -> None:

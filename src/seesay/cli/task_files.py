@@ -255,14 +255,15 @@ def items(
             ", ".join(item.gold),
             item.rival,
             f"{item.rival_share:.2f}",
+            f"{item.rival_usual:.2f}",
             f"{item.discrimination:.2f}",
             f"{item.credit:.2f}",
             "" if item.people is None else f"{item.people:.2f}",
         )
         for item in model.items[:_SHOWN_ITEMS]
     ]
-    columns = ["question", "gold", "good models say", ">how often", ">discrimination", ">credit"]
-    out.print(table([*columns, ">people disagree"], rows))
+    columns = ["question", "gold", "good models say", ">how often", ">usually", ">discrimination"]
+    out.print(table([*columns, ">credit", ">people disagree"], rows))
     remark(storage_note)
 
 

@@ -69,14 +69,31 @@ class Item(Document):
     """How easy it is for a model of ability 0, in log-odds."""
 
     rival: str
-    """The label that is not gold and that the better half of the models prefers most often."""
+    """The label that is not gold and that the better half of the models prefers most, measured by
+    how often they prefer it elsewhere."""
 
     rival_share: float
     """How often these models prefer it, over models and templates."""
 
+    rival_usual: float
+    """How often they prefer it in the other questions that offer it and in which it is wrong."""
+
     people: float | None
     """The share of people's answers that are not the most frequent one; null where gold is no
     people's votes."""
+
+
+class Rival(NamedTuple):
+    """A wrong label of a question, and how often models choose it."""
+
+    label: str
+    share: float
+    usual: float
+
+    @property
+    def excess(self) -> float:
+        """How much more often than elsewhere."""
+        return self.share - self.usual
 
 
 class ItemModel(Document):
@@ -206,7 +223,7 @@ def fit_item_model(task: Task, runs: Sequence[Run]) -> ItemModel:
     items = []
     for number, question in enumerate(task.questions):
         of_item = credits[:, number]
-        rival, share = rivals[question.id]
+        rival = rivals[question.id]
         shares = sorted(question.gold_shares.values())
         items.append(
             Item(
@@ -217,13 +234,14 @@ def fit_item_model(task: Task, runs: Sequence[Run]) -> ItemModel:
                 credit=float(np.nanmean(of_item)),
                 discrimination=float(parameters.slopes[number]),
                 intercept=float(parameters.intercepts[number]),
-                rival=rival,
-                rival_share=share,
+                rival=rival.label,
+                rival_share=rival.share,
+                rival_usual=rival.usual,
                 # several answers that are equally right are no votes
                 people=1 - shares[-1] if len(shares) > 1 and not relaxed else None,
             )
         )
-    items.sort(key=lambda item: (-item.rival_share, item.discrimination))
+    items.sort(key=lambda item: (item.rival_usual - item.rival_share, item.discrimination))
     return ItemModel(
         task=task.name,
         task_fingerprint=task.fingerprint,
@@ -315,24 +333,41 @@ def distinct_rows(credits: FloatArray) -> IntArray:
     return np.sort(first)
 
 
-def _rivals(task: Task, runs: Sequence[Run]) -> dict[str, tuple[str, float]]:
-    """Return for each question the wrong label that these models choose most often, and how
-    often."""
+def _rivals(task: Task, runs: Sequence[Run]) -> dict[str, Rival]:
+    """Return for each question the wrong label that these models choose most above its usual share.
+
+    A label that they lean to, whatever is asked, says nothing about one question.
+    """
     choices: dict[str, Counter[str]] = {question.id: Counter() for question in task.questions}
     for run in runs:
         explained = explain_answers(run.task, run.answers, run.manifest.condition.length)
         for answer, row in zip(run.answers, explained, strict=True):
             if answer.question in choices:
                 choices[answer.question][row.chosen] += 1
-    rivals = {}
     relaxed = is_relaxed(task)
+    wrong_labels = {}
+    answers, times_chosen = Counter[str](), Counter[str]()
     for question in task.questions:
-        counts = choices[question.id]
-        total = max(1, counts.total())
         accepted = accepted_labels(question, relaxed=relaxed)
-        wrong = {label: n for label, n in counts.items() if label and label not in accepted}
-        label = max(sorted(wrong), key=wrong.__getitem__, default="")
-        rivals[question.id] = label, wrong.get(label, 0) / total
+        labels = sorted(set(question.options) - set(accepted))
+        wrong_labels[question.id] = labels
+        counts = choices[question.id]
+        answers.update(dict.fromkeys(labels, counts.total()))
+        times_chosen.update({label: counts[label] for label in labels})
+    rivals = {}
+    for id_, labels in wrong_labels.items():
+        counts = choices[id_]
+        total = counts.total()
+        shares = [
+            Rival(
+                label,
+                share=counts[label] / max(1, total),
+                # where other questions offer it and it is wrong
+                usual=(times_chosen[label] - counts[label]) / max(1, answers[label] - total),
+            )
+            for label in labels
+        ]
+        rivals[id_] = max(shares, key=lambda rival: rival.excess, default=Rival("", 0.0, 0.0))
     return rivals
 
 

@@ -27,6 +27,7 @@ def item(number: int, **changes: Any) -> Item:
         "intercept": 0.0,
         "rival": "blue",
         "rival_share": 0.9 - number / 100,
+        "rival_usual": 0.1,
         "people": None,
     }
     return Item(**{**values, **changes})

@@ -56,13 +56,22 @@ def _row(item: Item, question: Question, task: Task) -> dict[str, Any]:
 
 def _distributions(model: ItemModel) -> Section:
     """Return how the questions are spread, and the numbers of all of them."""
-    header = ("question", "gold", "good models say", "how often", "discrimination", "credit")
+    header = (
+        "question",
+        "gold",
+        "good models say",
+        "how often",
+        "usually",
+        "discrimination",
+        "credit",
+    )
     rows: list[Sequence[str | float | None]] = [
         (
             item.question,
             ", ".join(item.gold),
             item.rival,
             item.rival_share,
+            item.rival_usual,
             item.discrimination,
             item.credit,
             item.people,

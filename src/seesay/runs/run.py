@@ -35,7 +35,7 @@ def run_labels(runs: Sequence[Run]) -> list[str]:
     20", "scope option").
 
     Where only some runs asked all the questions, or the published ones, the others say so,
-    whichever model they are of.
+    whichever model they are of; so do samples of different seeds.
     """
     details: list[list[str]] = [[] for _ in runs]
     limits = [run.manifest.limit for run in runs]
@@ -43,6 +43,13 @@ def run_labels(runs: Sequence[Run]) -> list[str]:
         for words, limit in zip(details, limits, strict=True):
             if limit is not None:
                 words.append(f"limit {limit}")
+    seeds = [run.manifest.seed for run in runs]
+    is_one_sample = len({run.manifest.task_fingerprint for run in runs}) == 1
+    # samples of one size are told apart by their seeds
+    if len(set(seeds)) > 1 and set(limits) != {None} and not is_one_sample:
+        for words, seed, limit in zip(details, seeds, limits, strict=True):
+            if limit is not None:
+                words.append(f"seed {seed}")
     editions = [run.task.edition for run in runs]
     if len(set(editions)) > 1:
         for words, edition in zip(details, editions, strict=True):
@@ -68,7 +75,8 @@ def _tell_apart(runs: Sequence[Run], details: Sequence[list[str]]) -> None:
         # what all of them share tells nothing
         if len(set(texts)) > 1:
             for words, text in zip(details, texts, strict=True):
-                words.append(text)
+                if text not in words:
+                    words.append(text)
 
 
 # how it was asked stands before what was computed from it, and times and places come last: they

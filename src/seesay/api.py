@@ -114,7 +114,8 @@ class Results:
         return as_text(format, self.runs, comparisons)
 
     def answers(self) -> list[AnswerRow]:
-        """One row per run, question and template; of tied options the first counts as chosen."""
+        """One row per run, question and template; of tied options none is `chosen`, and `right` is
+        the share of accepted ones."""
         from seesay.reports.answer_rows import answer_rows
 
         return [row for run in self.runs for row in answer_rows(run)]

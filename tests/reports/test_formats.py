@@ -269,3 +269,17 @@ def test_samples_of_one_size_but_other_questions_are_told_apart(tmp_path: Path) 
     assert "0.150‡" in "".join(printed(overview(runs.runs), 120))
     page = runs.save_report(tmp_path / "page.html").read_text(encoding="utf-8")
     assert "or of other questions (3 shared)" in page
+
+
+def test_a_further_metric_has_columns_for_the_tasks_that_it_fits(tmp_path: Path) -> None:
+    runs = probe(
+        ["baseline:majority", "baseline:random"],
+        ["core-color", "core-size"],
+        limit=20,
+        resamples=200,
+        output=tmp_path,
+    )
+    header, *_ = runs.measured("brier").table("markdown").splitlines()
+    assert header.count("brier") == 1
+    assert "core-size" in header.split(" | ")[-1]
+    assert "brier" in header.split(" | ")[-1]

@@ -6,8 +6,8 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from seesay import __version__
@@ -100,12 +100,25 @@ def as_text(format: str, runs: Sequence[Run], comparisons: Sequence[Comparison])
     if format == "csv":
         return csv_text(COLUMNS, map(escape_formulas, figure_rows(runs)))
     columns = [
-        _column(group, part, comparisons) for group in group_runs(runs) for part in group.parts
+        _column(of_metric, part, comparisons)
+        for group in group_runs(runs)
+        for of_metric in _by_metric(group)
+        for part in group.parts
     ]
     write = {"markdown": _markdown, "latex": _latex}[format]
     # each part is a complete table, with its own names and caption
     starts = range(0, len(columns), COLUMNS_PER_TABLE)
     return "\n".join(write(columns[start : start + COLUMNS_PER_TABLE]) for start in starts)
+
+
+def _by_metric(group: TaskRuns) -> Iterator[TaskRuns]:
+    """Yield the group with its headline metric, and once for each metric that is none of the
+    task's: it was asked for."""
+    yield group
+    metrics = dict.fromkeys(metric for entry in group.entries for metric in entry.metrics)
+    for metric in metrics:
+        if metric not in group.task.metrics:
+            yield replace(group, task=replace(group.task, metrics=(metric,)))
 
 
 def significantly_best(
@@ -200,7 +213,7 @@ def _column(group: TaskRuns, part: Slice | None, comparisons: Sequence[Compariso
 
 
 _ABOUT = (
-    "Headline figure of each task with its 95 % interval (bootstrap clustered by object). Bold: "
+    "Figures of each task with their 95 % intervals (bootstrap clustered by object). Bold: "
     "better than every other model (paired sign-flip test, Holm's correction, p ≤ 0.05); people "
     "are apart. Made with seesay {version}."
 )

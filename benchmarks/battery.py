@@ -365,8 +365,7 @@ def lean(run: Run) -> float | None:
     choices: Counter[int] = Counter()
     golds: Counter[int] = Counter()
     for row in answer_rows(run):
-        is_tie = row.logp.count(max(row.logp)) > 1
-        if row.chosen in row.options and not is_tie:
+        if row.chosen in row.options:
             choices[row.options.index(row.chosen)] += 1
             golds.update(row.options.index(option) for option, share in row.gold.items() if share)
     if not choices:

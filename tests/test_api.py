@@ -254,3 +254,24 @@ def test_what_python_would_stumble_over_is_one_sentence(tmp_path: Path) -> None:
             UserError, match=r"^'careless' answered 12 prompts with .*: `answer` ret"
         ):
             seesay.probe(Careless(answers), "core-color", limit=1, output=tmp_path)
+
+
+def test_ties_are_the_shared_credit_of_the_figure(tmp_path: Path) -> None:
+    """By its first option a model that prefers none would be black, and 0.200 right."""
+    uniform = seesay.probe("baseline:uniform", "core-color", limit=40, output=tmp_path)
+    rows = uniform.answers()
+    assert {row.chosen for row in rows} == {None}
+    mean = sum(row.right for row in rows) / len(rows)
+    assert mean == pytest.approx(uniform.figures[0].value, abs=1e-12)
+
+
+def test_a_page_where_none_can_be_written(results: seesay.Results) -> None:
+    with pytest.raises(UserError, match=r"'/proc/x/y\.html' cannot be written"):
+        results.save_report("/proc/x/y.html")
+
+
+def test_what_changes_nothing_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    names = ["baseline:majority", "baseline:majority"]
+    (run,) = seesay.probe(names, "core-color", limit=10, chat=True, output=tmp_path).runs
+    assert "'baseline:majority' is named more than once: it is asked once." in caplog.text
+    assert any("reads no text" in note for note in run.manifest.notes)

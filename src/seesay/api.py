@@ -114,7 +114,8 @@ class Results:
         return as_text(format, self.runs, comparisons)
 
     def answers(self) -> list[AnswerRow]:
-        """One row per run, question and template; of tied options the first counts as chosen."""
+        """One row per run, question and template; of tied options none is `chosen`, and `right` is
+        the share of accepted ones."""
         from seesay.reports.answer_rows import answer_rows
 
         return [row for run in self.runs for row in answer_rows(run)]
@@ -217,8 +218,13 @@ class Results:
         """Write one page for all the runs and curves, which opens offline."""
         from seesay.reports.pages.folder import write_folder
 
+        path = Path(path)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"'{path}' cannot be written: {error.strerror}.") from error
         return write_folder(
-            Path(path),
+            path,
             self.runs,
             self.compare() if comparisons is None else comparisons,
             self.layer_curves,
@@ -759,8 +765,12 @@ def _list_models(
     models: str | Model | Sequence[str | Model],
 ) -> list[str | Model]:
     """The models, each once; names are validated before the first model is loaded."""
-    # a model that is named twice is asked once
-    listed: list[str | Model] = list(dict.fromkeys(_as_list(models, Model, "model")))
+    requested = _as_list(models, Model, "model")
+    listed: list[str | Model] = list(dict.fromkeys(requested))
+    for model in listed:
+        if requested.count(model) > 1:
+            name = model if isinstance(model, str) else model.name
+            log.warning("'%s' is named more than once: it is asked once.", name)
     if not listed:
         raise UserError("No model was named: `seesay models` lists some.")
     validate_names(request, [model for model in listed if isinstance(model, str)])

@@ -118,6 +118,12 @@ def test_captions_in_memory(tmp_path: Path) -> None:
         pair(load_captions(["a"]), load_references([["e"], ["c"]]))
 
 
+def test_several_entries_are_counted_in_the_plural() -> None:
+    two = load_captions(["a", "b"])
+    with pytest.raises(UserError, match="has 2 entries and"):
+        pair(two, load_references([["e"]]))
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{", "[1, 2]", "[" * 100_000, '[{"image_id": 1}]'])
 def test_a_file_without_captions_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(UserError):
@@ -135,7 +141,7 @@ def test_non_text_in_memory_is_reported_or_refused() -> None:
 def test_mismatched_sources_are_refused(tmp_path: Path) -> None:
     short, long = _write(tmp_path / "s.txt", "a\n"), _write(tmp_path / "l.txt", "a\nb\n")
     document = _write(tmp_path / "d.json", '{"1": "a"}')
-    with pytest.raises(UserError, match="has 1 lines"):
+    with pytest.raises(UserError, match="has 1 line and"):
         pair(read_captions(short), read_captions(long))
     with pytest.raises(UserError, match="paired in order"):
         read_references([short, long])

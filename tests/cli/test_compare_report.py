@@ -121,6 +121,7 @@ def test_mistakes(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "no file or folder" in error_here(capsys, "report", tmp_path / "nowhere")
     (comparison, *_) = sorted(runs.rglob(store.MANIFEST))
     assert "nothing to compare" in error_here(capsys, "compare", comparison.parent)
+    assert "add --plan" in error_here(capsys, "compare", runs, "--difference", "0.02")
     assert "No question has the tag 'nope'" in error_here(capsys, "report", runs, "--slice", "nope")
     assert "is a folder" in error_here(capsys, "report", runs, "--output", tmp_path)
     assert "--resamples is 5" in error_here(capsys, "compare", runs, "--resamples", "5")

@@ -76,6 +76,13 @@ def test_check_shows_three_questions_as_models_see_them_and_counts_slices(
     assert out.endswith("Nothing is wrong.\n")
 
 
+def test_an_empty_tag_has_a_name(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = folder / "fruit.csv"
+    table.write_text(table.read_text().replace("pome", ""))
+    _, out = ran(capsys, "tasks", "check", "fruit.yaml")
+    assert "(none) (1)" in out
+
+
 def test_check_lists_problems_and_exits_with_1(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

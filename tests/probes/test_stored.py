@@ -419,3 +419,13 @@ def test_exports_and_the_leaderboard_count_prompts_without_an_answer(
     (result, *_) = json.loads(record.read_text())["evaluation_results"]
     details = result["score_details"]["details"]
     assert details["prompts_without_an_answer"] == str(missing)
+
+
+def test_only_what_is_asked_is_counted_as_missing(answered: Run, tmp_path: Path) -> None:
+    path = lines(tmp_path / "some.jsonl", as_rows(answered))
+    (run,) = api.probe(
+        f"answers:{path}", "core-color", limit=20, resamples=RESAMPLES, output=tmp_path
+    ).runs
+    asked = len(run.answers)
+    (note,) = [note for note in run.manifest.notes if "no stored answer" in note]
+    assert f"{run.answers.unanswered} of {asked} prompts of 'core-color'" in note

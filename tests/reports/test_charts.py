@@ -56,6 +56,16 @@ def words(chart: Markup) -> list[str]:
     return [e.text or "" for e in parsed(chart).iter("text")]
 
 
+def test_a_dashed_line_lets_the_curve_below_it_be_seen() -> None:
+    asked = Series("asked", [0, 1, 2], [0.5, 0.5, 0.5])
+    chance = Series("chance", [0, 1, 2], [0.5, 0.5, 0.5], is_dashed=True)
+    chart = lines([asked, chance], title="t", x_label="layer", y_label="accuracy")
+    assert len(elements(chart, "curve")) == 1
+    assert [title_of(spot)[:5] for spot in elements(chart, "spot")] == ["asked"] * 3
+    assert [title_of(dashes) for dashes in elements(chart, "average")] == ["chance"]
+    assert {"asked", "chance"} <= {*words(chart)}
+
+
 def test_a_curve_goes_through_its_points() -> None:
     """Names take 5 × 6.5 + 4 units: x runs from 40 to 391.5; y from 220 (0) up to 20 (1)."""
     chart = lines(

@@ -15,9 +15,12 @@ import pytest
 from markdown_it import MarkdownIt
 from tests.needs import absent
 from tests.reports.made_up import HOSTILE, comparison, hostile_run, run, task
+from tests.reports.test_tables import printed
 
+from seesay.api import probe, results
 from seesay.questions import Published
 from seesay.reports.formats import COLUMNS, as_text
+from seesay.reports.tables import overview
 from seesay.runs.records import Comparison
 from seesay.runs.run import Run
 
@@ -232,7 +235,8 @@ def test_a_higher_figure_of_fewer_questions_is_marked() -> None:
     markdown = as_text("markdown", [*runs, sample], [shown])
     assert "| **0.600** (0.500–0.700) |" in markdown
     assert "| 0.900‡ (0.362–0.462) |" in markdown
-    assert "‡ Of fewer questions than others of its column: not compared with them" in markdown
+    note = "‡ Of fewer questions than others of its column, or of other questions (3 shared)"
+    assert f"{note}: not compared with them" in markdown
     assert "0.900$\\ddagger$" in as_text("latex", [*runs, sample], [shown])
     assert "‡" not in as_text("markdown", runs, [shown])
 
@@ -241,3 +245,41 @@ def test_a_test_of_some_of_the_questions_makes_nothing_bold() -> None:
     """Two samples of one size share some: who is ahead on these may be behind on the others."""
     runs, shown = two_models()
     assert "**" not in as_text("markdown", runs, [shown.model_copy(update={"n": 2})])
+
+
+def test_samples_of_one_size_but_other_questions_are_told_apart(tmp_path: Path) -> None:
+    for seed in (0, 1):
+        probe(
+            ["baseline:majority", "baseline:random"],
+            "core-color",
+            limit=40,
+            seed=seed,
+            resamples=200,
+            output=tmp_path,
+        )
+    runs = results(tmp_path)
+    text = runs.table("markdown")
+    assert "core-color · different samples (limit 40)" in text
+    rows = {line.split(" | ")[0].strip("| "): line for line in text.splitlines()}
+    assert "‡" not in rows["baseline:random · seed 0"] + rows["baseline:majority · seed 0"]
+    assert "‡" in rows["baseline:random · seed 1"]
+    assert "**" not in rows["baseline:majority · seed 1"]
+    assert "0.123" in rows["chance"]
+    assert "or of other questions (3 shared)" in text
+    assert "0.150‡" in "".join(printed(overview(runs.runs), 120))
+    page = runs.save_report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "or of other questions (3 shared)" in page
+
+
+def test_a_further_metric_has_columns_for_the_tasks_that_it_fits(tmp_path: Path) -> None:
+    runs = probe(
+        ["baseline:majority", "baseline:random"],
+        ["core-color", "core-size"],
+        limit=20,
+        resamples=200,
+        output=tmp_path,
+    )
+    header, *_ = runs.measured("brier").table("markdown").splitlines()
+    assert header.count("brier") == 1
+    assert "core-size" in header.split(" | ")[-1]
+    assert "brier" in header.split(" | ")[-1]

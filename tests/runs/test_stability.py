@@ -144,3 +144,15 @@ def test_pairs_that_share_things_make_an_order_less_sure(tmp_path: Path) -> None
     (of_apart,) = api.results(apart).stability(resamples=1000)
     assert (of_apart.tau, of_apart.low, of_apart.high) == (1.0, 1.0, 1.0)
     assert (of_shared.tau, of_shared.low, of_shared.high) == (1.0, -1.0, 1.0)
+
+
+def test_models_that_tie_are_both_the_best(tmp_path: Path) -> None:
+    names = ["baseline:uniform", "baseline:random"]
+    api.probe(names, "core-size", limit=10, output=tmp_path / "runs", resamples=100)
+    figures = {run.manifest.model: run.figures for run in api.results(tmp_path / "runs").runs}
+    (ranking,) = api.results(tmp_path / "runs").stability(resamples=100)
+    best = {row.template: row.best for row in ranking.templates}
+    for a, b in zip(*figures.values(), strict=True):
+        if a.template and a.metric == ranking.metric and not a.slice and a.value == b.value:
+            assert best.pop(a.template) == " and ".join(ranking.models)
+    assert len(best) < len(ranking.templates)

@@ -244,9 +244,11 @@ def _show_tests(comparisons: Sequence[TextComparison]) -> None:
 def _report(errors: Sequence[str]) -> None:
     """Print each row that was left out to stderr; then the exit code is 1."""
     from seesay.cli.output import err
+    from seesay.quantities import quantity
 
     for error in errors:
         err.print(f"seesay: {error}")
     if errors:
-        err.print(f"seesay: {len(errors)} rows left out; the figures are computed from the others.")
+        rows = quantity(len(errors), "row")
+        err.print(f"seesay: {rows} left out; the figures are computed from the others.")
         raise typer.Exit(1)

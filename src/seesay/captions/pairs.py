@@ -15,6 +15,7 @@ from seesay.data.json_stream import BrokenFileError, DuplicateKeys, entries, is_
 from seesay.data.lines import LONGEST_LINE, read_errors, read_head, read_lines
 from seesay.data.rows import KEY_TWICE, Row, json_rows
 from seesay.errors import UserError
+from seesay.quantities import quantity
 from seesay.questions import BadRow
 
 MOST_ROWS = 2_000_000
@@ -209,8 +210,9 @@ def _validate_same_length(a: CaptionSet, b: CaptionSet) -> None:
     rows_a = len(a.texts) + len(a.bad)
     rows_b = len(b.texts) + len(b.bad)
     if rows_a != rows_b:
+        plural = "entries" if a.unit == "entry" else f"{a.unit}s"
         raise UserError(
-            f"{a.source} has {rows_a} {a.unit}s and {b.source} has {rows_b}: "
+            f"{a.source} has {quantity(rows_a, a.unit, plural)} and {b.source} has {rows_b}: "
             "without image ids they are paired in order."
         )
 

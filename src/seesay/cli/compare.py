@@ -79,6 +79,8 @@ def compare(
         raise UserError(
             "--against and --all-pairs do not go together: one reference, or every pair."
         )
+    if difference is not None and not plan:
+        raise UserError("--difference is what a plan is to show: add --plan.")
     results = api.results(runs, item=item, cluster=cluster, score=score)
     if stability:
         rankings = results.stability(resamples=resamples, seed=seed)

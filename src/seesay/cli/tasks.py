@@ -211,7 +211,7 @@ def print_slices(slices: Mapping[str, Mapping[str, int]]) -> None:
     from seesay.cli.output import out
 
     for tag, counts in slices.items():
-        values = [f"{value} ({count:,})" for value, count in counts.items()]
+        values = [f"{value or '(none)'} ({count:,})" for value, count in counts.items()]
         out.print(f"Slices by {tag}: {_first(values)}.")
 
 

@@ -95,6 +95,7 @@ class StoredAnswers(Model):
         self.fingerprint = fingerprint
         self._rows = rows
         self._bad_rows = bad_rows
+        self._task_name = ""
         self._by_prompt: dict[str, StoredRow | None] = {}
 
     def restrict(self, task: Task) -> Task:
@@ -124,8 +125,8 @@ class StoredAnswers(Model):
         """Find the answers to the task's prompts; report what is missing, unknown or cannot be
         used, and refuse what contradicts itself."""
         located = self._locate(task)
+        self._task_name = task.name
         self._by_prompt = {}
-        missing: list[str] = []
         # a row or a question counts once, in however many templates
         misfits: dict[int, str] = {}
         contradictions: dict[str, None] = {}
@@ -139,9 +140,7 @@ class StoredAnswers(Model):
                         misfits[id(row)] = question.id
                     else:
                         answers.append(answer)
-                if not answers:
-                    missing.append(question.id)
-                elif _contradict(answers, prompt):
+                if _contradict(answers, prompt):
                     contradictions[question.id] = None
                 # scores say more than texts that agree with them
                 with_scores = [answer for answer in answers if answer.logp is not None]
@@ -157,11 +156,8 @@ class StoredAnswers(Model):
         # by identity: two equal rows are two answers, and either may be to no question
         used = {id(row) for rows in located.values() for row in rows}
         unknown = [_subject(row) for row in self._rows if id(row) not in used]
-        prompts = len(task.questions) * len(task.templates)
         stored = len(self._rows)
         problems = {
-            f"of {prompts:,} prompts of '{task.name}' have no stored answer: asked, they count as "
-            "wrong": missing,
             f"of {stored:,} stored answers are to no question of '{task.name}'": unknown,
             "stored answers have other options than their question": misfits.values(),
             "rows cannot be read": list(map(str, self._bad_rows)),
@@ -178,6 +174,20 @@ class StoredAnswers(Model):
             f"'{self.name}' has no usable answer to '{task.name}': "
             f"{_count_and_name('rows have other options than their question', misfits)}."
         )
+
+    def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
+        """Return the prompts in batches; report which of them, and not of the whole task, have no
+        answer."""
+        missing = [
+            str(prompt.question) for prompt in prompts if not self._by_prompt.get(prompt.key)
+        ]
+        if missing:
+            problem = (
+                f"of {len(prompts):,} prompts of '{self._task_name}' have no stored answer: asked, "
+                "they count as wrong"
+            )
+            self.note(f"{self.name}: {_count_and_name(problem, missing)}.")
+        return super().plan(prompts)
 
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
         """Return what was noted of the rows, and how many stored texts named no option."""

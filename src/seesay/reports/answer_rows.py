@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from seesay.runs.chosen import accepted_labels, explain_answers, is_relaxed
+from seesay.runs.chosen import explain_answers
 from seesay.runs.run import Run
 
 
 class AnswerRow(NamedTuple):
     """A model's answer to one question in one template; `label` says how it was asked, too.
 
-    `pandas.DataFrame(results.answers())` makes a table of them.
+    `chosen` is None where several options share the highest score, and "" without an answer.
+    `right` is what the answer counts: 1, 0, or the share of accepted ones among such options, so
+    that its mean is the accuracy. `pandas.DataFrame(results.answers())` makes a table of them.
     """
 
     model: str
@@ -23,16 +25,14 @@ class AnswerRow(NamedTuple):
     prompt: str
     options: tuple[str, ...]
     gold: dict[str, float]
-    chosen: str
-    right: bool
+    chosen: str | None
+    right: float
     logp: tuple[float, ...]
 
 
 def answer_rows(run: Run) -> Iterator[AnswerRow]:
-    """One row per question and template; of tied options the first counts as chosen, without an
-    answer none."""
+    """One row per question and template."""
     rows = explain_answers(run.task, run.answers, run.manifest.condition.length)
-    questions = {question.id: question for question in run.task.questions}
     for answer, row in zip(run.answers, rows, strict=True):
         yield AnswerRow(
             model=run.manifest.model,
@@ -43,8 +43,7 @@ def answer_rows(run: Run) -> Iterator[AnswerRow]:
             prompt=row.prompt.text,
             options=answer.options,
             gold=dict(row.gold),
-            chosen=row.chosen,
-            right=row.chosen
-            in accepted_labels(questions[answer.question], relaxed=is_relaxed(run.task)),
+            chosen=None if row.is_tied else row.chosen,
+            right=row.right,
             logp=tuple(answer.scores.logp),
         )

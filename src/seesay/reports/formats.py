@@ -6,8 +6,8 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from seesay import __version__
@@ -16,6 +16,7 @@ from seesay.files import csv_text, escape_formulas
 from seesay.questions import Slice
 from seesay.reports.formatting import (
     NONE,
+    SAMPLE,
     count_range,
     ends,
     few_note,
@@ -25,9 +26,9 @@ from seesay.reports.formatting import (
     ranking_sign,
     with_part,
 )
-from seesay.reports.groups import PEOPLE, LabelledRun, TaskRuns, group_runs, is_people
+from seesay.reports.groups import PEOPLE, LabelledRun, TaskRuns, group_runs, is_people, sample_note
 from seesay.reports.unanswered import count_unanswered, unanswered_note
-from seesay.runs.records import Comparison, Figure
+from seesay.runs.records import Comparison
 from seesay.runs.run import Run
 
 FORMATS = ("html", "csv", "markdown", "latex", "json")
@@ -50,11 +51,6 @@ COLUMNS = (
     "label",
     "command",
     "diet",
-)
-SAMPLE = "‡"
-"""Marks a figure of fewer questions than others of its column."""
-SAMPLE_NOTE = (
-    f"{SAMPLE} Of fewer questions than others of its column: not compared with them for bold."
 )
 COLUMNS_PER_TABLE = 5
 """A table of more columns is broken into several, so that it fits a page."""
@@ -104,7 +100,10 @@ def as_text(format: str, runs: Sequence[Run], comparisons: Sequence[Comparison])
     if format == "csv":
         return csv_text(COLUMNS, map(escape_formulas, figure_rows(runs)))
     columns = [
-        _column(group, part, comparisons) for group in group_runs(runs) for part in group.parts
+        _column(of_metric, part, comparisons)
+        for group in group_runs(runs)
+        for of_metric in _by_metric(group)
+        for part in group.parts
     ]
     write = {"markdown": _markdown, "latex": _latex}[format]
     # each part is a complete table, with its own names and caption
@@ -112,20 +111,29 @@ def as_text(format: str, runs: Sequence[Run], comparisons: Sequence[Comparison])
     return "\n".join(write(columns[start : start + COLUMNS_PER_TABLE]) for start in starts)
 
 
+def _by_metric(group: TaskRuns) -> Iterator[TaskRuns]:
+    """Yield the group with its headline metric, and once for each metric that is none of the
+    task's: it was asked for."""
+    yield group
+    metrics = dict.fromkeys(metric for entry in group.entries for metric in entry.metrics)
+    for metric in metrics:
+        if metric not in group.task.metrics:
+            yield replace(group, task=replace(group.task, metrics=(metric,)))
+
+
 def significantly_best(
     group: TaskRuns, part: Slice | None, comparisons: Sequence[Comparison]
 ) -> LabelledRun | None:
-    """Return the model that is better than every other which asked as many questions.
+    """Return the model that is better than every other which asked the same questions.
 
     Each comparison is a corrected paired test of all these questions; None where one of them shows
     nothing. People are no rivals of models.
     """
     figures = group.headline_figures(part)
-    samples = smaller_samples(figures)
-    # a run of fewer questions was tested on these alone, and neither wins nor loses here
+    # a run of other questions was tested on the shared ones alone, and neither wins nor loses here
     rivals = []
     for entry in figures:
-        if entry not in samples and entry.run.manifest.family != PEOPLE:
+        if (entry, part) not in group.other_samples and entry.run.manifest.family != PEOPLE:
             rivals.append(entry)
     if len(rivals) < 2:
         return None
@@ -135,7 +143,7 @@ def significantly_best(
     significant_pairs = set()
     for comparison in comparisons:
         key = (comparison.task, comparison.metric, comparison.slice)
-        # two samples of one size may share few of their questions
+        # some of the questions decide nothing about all
         is_of_all = comparison.n == figures[best].n
         if key == figure_key and is_of_all and is_shown(comparison):
             significant_pairs.add(frozenset((comparison.signature_a, comparison.signature_b)))
@@ -144,13 +152,6 @@ def significantly_best(
         if other is not best and pair not in significant_pairs:
             return None
     return best
-
-
-def smaller_samples(figures: Mapping[LabelledRun, Figure]) -> set[LabelledRun]:
-    """Return the runs whose figure is of fewer questions than another of the same column: easier
-    ones, maybe, so that a higher figure is no better."""
-    most = max((figure.n for figure in figures.values()), default=0)
-    return {entry for entry, figure in figures.items() if figure.n < most}
 
 
 @dataclass(frozen=True)
@@ -178,14 +179,13 @@ def _column(group: TaskRuns, part: Slice | None, comparisons: Sequence[Compariso
     """Return the headline figures of a task, or of one nested part of it, as texts."""
     figures = group.headline_figures(part)
     best = significantly_best(group, part, comparisons)
-    samples = smaller_samples(figures)
+    samples = {entry for entry in figures if (entry, part) in group.other_samples}
     chances = {number(figure.chance) for entry, figure in figures.items() if entry not in samples}
     notes = [few_note(figures.values()), unanswered_note([group])]
+    if len({figure.n for figure in figures.values()}) > 1:
+        notes.append("A range of n: the fewest and the most questions that one of them was asked.")
     if samples:
-        notes.append(
-            "A range of n: the fewest and the most questions that one of them was asked, and "
-            f"chance of the most. {SAMPLE_NOTE}"
-        )
+        notes.append(f"{sample_note([group])} Chance is of the figures without it.")
     cells = {}
     for entry, figure in figures.items():
         mark = SAMPLE if entry in samples else ""
@@ -213,7 +213,7 @@ def _column(group: TaskRuns, part: Slice | None, comparisons: Sequence[Compariso
 
 
 _ABOUT = (
-    "Headline figure of each task with its 95 % interval (bootstrap clustered by object). Bold: "
+    "Figures of each task with their 95 % intervals (bootstrap clustered by object). Bold: "
     "better than every other model (paired sign-flip test, Holm's correction, p ≤ 0.05); people "
     "are apart. Made with seesay {version}."
 )

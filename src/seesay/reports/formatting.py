@@ -32,6 +32,9 @@ NONE = "–"
 FEW = "†"
 """Marks the interval of a figure that rests on too few objects."""
 
+SAMPLE = "‡"
+"""Marks a figure of fewer or of other questions than others of its column."""
+
 
 def number(value: float | None, sign: bool = False) -> str:
     """Return three decimals with a real minus; a dash where there is no number.

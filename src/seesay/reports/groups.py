@@ -12,6 +12,7 @@ from seesay.condition import How
 from seesay.grouping import group_by
 from seesay.quantities import listed, quantity
 from seesay.questions import Published, Question, Slice, Task
+from seesay.reports.formatting import SAMPLE, count_range
 from seesay.runs.compare import same_question
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.records import Figure
@@ -176,7 +177,8 @@ class TaskRuns:
 
     @property
     def sample(self) -> str:
-        """What says that all runs asked the same limited number of questions, or nothing.
+        """What says that all runs asked the same limited number of questions, and whether they are
+        the same questions, or nothing.
 
         Where runs have different limits their labels say so.
         """
@@ -224,11 +226,54 @@ class TaskRuns:
                 figures[entry] = figure
         return figures
 
+    @cached_property
+    def other_samples(self) -> dict[tuple[LabelledRun, Slice | None], int]:
+        """The runs whose headline figure of a part is of fewer or of other questions than others:
+        easier ones, maybe, so that a higher figure is no better.
+
+        Each comes with how many questions it shares with those others: the runs that asked the
+        most, and of equally large samples the one that most runs asked, or the first.
+        """
+        shared = {}
+        for part in self.parts:
+            figures = self.headline_figures(part)
+            if not figures:
+                continue
+            samples = {entry: _question_ids(entry.run, part) for entry in figures}
+            most = max(figure.n for figure in figures.values())
+            largest = [samples[entry] for entry, figure in figures.items() if figure.n == most]
+            ((reference, _),) = Counter(largest).most_common(1)
+            for entry, figure in figures.items():
+                if figure.n < most or samples[entry] != reference:
+                    shared[entry, part] = len(samples[entry] & reference)
+        return shared
+
     def published(self, part: Slice | None = None) -> list[Published]:
         """Return the published figures of the headline metric, for one slice or the whole."""
         return [
             row for row in self.task.published if row.metric == self.headline and row.slice == part
         ]
+
+
+def _question_ids(run: Run, part: Slice | None) -> frozenset[str]:
+    """Return which questions of a part, or of the whole, a run asked."""
+    tags = part.items if part else ()
+    return frozenset(
+        question.id
+        for question in run.task.questions
+        if all(question.tags.get(tag) == value for tag, value in tags)
+    )
+
+
+def sample_note(groups: Iterable[TaskRuns]) -> str:
+    """Return what the mark of other samples means, if any figure has it."""
+    shared = [count for group in groups for count in group.other_samples.values()]
+    if not shared:
+        return ""
+    return (
+        f"{SAMPLE} Of fewer questions than others of its column, or of other questions "
+        f"({count_range(shared)} shared): not compared with them for bold."
+    )
 
 
 def headline_parts(runs: Iterable[Run]) -> Iterator[Figure]:
@@ -240,11 +285,15 @@ def headline_parts(runs: Iterable[Run]) -> Iterator[Figure]:
 
 def limit_words(runs: Iterable[Run]) -> str:
     """Return in words the limit that all runs have: " · a sample (limit 20)", or nothing."""
-    limits = {run.manifest.limit for run in runs}
+    samples = {(run.manifest.limit, run.manifest.task_fingerprint) for run in runs}
+    limits = {limit for limit, _ in samples}
     if len(limits) != 1:
         return ""
     (limit,) = limits
-    return "" if limit is None else f" · a sample (limit {limit})"
+    if limit is None:
+        return ""
+    sample = "a sample" if len(samples) == 1 else "different samples"
+    return f" · {sample} (limit {limit})"
 
 
 def template_names(task: Task) -> str:

@@ -8,7 +8,7 @@ open from a folder.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,9 @@ from seesay.grouping import group_by
 from seesay.questions import Published, Slice
 from seesay.reports.chance import LEGEND, Standings, standings
 from seesay.reports.charts.scatter import Spot, scatter
-from seesay.reports.formats import SAMPLE, SAMPLE_NOTE, significantly_best, smaller_samples
+from seesay.reports.formats import significantly_best
 from seesay.reports.formatting import (
+    SAMPLE,
     ends,
     few_note,
     lower_is_better,
@@ -40,6 +41,7 @@ from seesay.reports.groups import (
     group_runs,
     headline_parts,
     is_people,
+    sample_note,
 )
 from seesay.reports.layout import render_page
 from seesay.reports.pages import run_views
@@ -271,9 +273,6 @@ def _measured(columns: Sequence[Column], comparisons: Sequence[Comparison]) -> l
         column: significantly_best(column.group, column.part, comparisons) for column in columns
     }
     by_column = {column: standings(column.group) for column in columns}
-    samples = {
-        column: smaller_samples(column.group.headline_figures(column.part)) for column in columns
-    }
     labels: dict[str, dict[Column, LabelledRun]] = {}
     for column in columns:
         for entry in column.group.entries:
@@ -283,7 +282,7 @@ def _measured(columns: Sequence[Column], comparisons: Sequence[Comparison]) -> l
     for label, entries in labels.items():
         manifest = next(iter(entries.values())).run.manifest
         cells = tuple(
-            _cell(column, entries.get(column), best[column], samples[column], by_column[column])
+            _cell(column, entries.get(column), best[column], by_column[column])
             for column in columns
         )
         row = BoardRow(
@@ -302,7 +301,6 @@ def _cell(
     column: Column,
     entry: LabelledRun | None,
     best: LabelledRun | None,
-    samples: Collection[LabelledRun],
     by_figure: Standings,
 ) -> Cell | None:
     """Return a run's number in a column, or None where it was not asked."""
@@ -316,7 +314,7 @@ def _cell(
         value=figure.value,
         ends=ends(figure),
         n=figure.n,
-        mark=SAMPLE if entry in samples else "",
+        mark=SAMPLE if (entry, column.part) in column.group.other_samples else "",
         best=entry is best,
         standing=by_figure.get((entry, column.part), ""),
         page=f"{_page_of(manifest.model)}#{column.group.anchor}",
@@ -380,9 +378,7 @@ def _index(columns: Sequence[Column], rows: Sequence[BoardRow], runs: Sequence[R
         created=max(run.manifest.created for run in runs)[:10],
         few=few_note(headline_parts(runs)),
         unanswered=unanswered_note({column.group: None for column in columns}),
-        sample_note=SAMPLE_NOTE
-        if any(cell.mark for row in rows for cell in row.cells if cell)
-        else "",
+        sample_note=sample_note({column.group: None for column in columns}),
     )
 
 
@@ -440,14 +436,13 @@ def _task_page(group: TaskRuns, comparisons: Sequence[Comparison]) -> str:
     reference = references.pop() if len(references) == 1 else None
     sign = ranking_sign(group.headline)
 
-    samples = smaller_samples(group.headline_figures(group.parts[0]))
-
     def rank(entry: LabelledRun) -> tuple[int, bool, float]:
         figure = entry.figure(group.headline, part=group.parts[0])
         # a run without a figure comes last among its like
         value = float("inf") if figure is None else sign * figure.value
-        # a higher figure of fewer questions is no higher rank
-        return family_place(entry.run.manifest.family), entry in samples, value
+        # a higher figure of fewer or other questions is no higher rank
+        is_other = (entry, group.parts[0]) in group.other_samples
+        return family_place(entry.run.manifest.family), is_other, value
 
     ranked = replace(group, entries=tuple(sorted(group.entries, key=rank)))
     tests_by_row = {(comparison.signature_a, comparison.slice): comparison for comparison in tests}
@@ -468,6 +463,7 @@ def _task_page(group: TaskRuns, comparisons: Sequence[Comparison]) -> str:
         chance_legend=LEGEND,
         few=few_note(figure for entry in ranked.entries for figure in entry.run.figures),
         unanswered=unanswered_note([group]),
+        sample_note=sample_note([group]),
     )
 
 

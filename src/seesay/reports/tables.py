@@ -18,6 +18,7 @@ from seesay.grouping import group_by
 from seesay.questions import Slice
 from seesay.reports.formatting import (
     NONE,
+    SAMPLE,
     ends,
     few_note,
     figure_cells,
@@ -36,6 +37,7 @@ from seesay.reports.groups import (
     group_runs,
     headline_parts,
     is_people,
+    sample_note,
 )
 from seesay.runs.checkpoints import CheckpointCurve
 from seesay.runs.figures import CALIBRATED
@@ -87,6 +89,7 @@ def overview(runs: Sequence[Run]) -> Table:
         table.add_section()
     notes = [f"{group.name}{group.sample}" for group in groups if group.sample]
     notes.append(few_note(headline_parts(runs)))
+    notes.append(sample_note(groups))
     if marks:
         sources = "; ".join(f"{mark} {printable(source)}" for source, mark in marks.items())
         notes.append(f"As published: {sources}")
@@ -336,6 +339,8 @@ def _add_run(
                 is_headline = title == group.headline and part in group.parts
                 style = "bold" if is_headline else ""
                 value, *other_cells = figure_cells(figure)
+                if (entry, part) in group.other_samples:
+                    value += SAMPLE
                 table.add_row(
                     _name(name),
                     _metric(metric_name(title), part, style),

@@ -17,15 +17,16 @@ class ExplainedAnswer(NamedTuple):
 
     It says what was asked, which labels are gold, which was chosen, and whether it is right.
 
-    Of options that share the highest score the first is `chosen`; `right` is the share of accepted
-    labels among them (1 right, 0 wrong, between them a tie), so that its mean is the accuracy. A
-    reply without an answer has none chosen.
+    Of options that share the highest score (`is_tied`) the first is `chosen`; `right` is the share
+    of accepted labels among them (1 right, 0 wrong, between them a tie), so that its mean is the
+    accuracy. A reply without an answer has none chosen.
     """
 
     prompt: Prompt
     gold: Mapping[str, float]
     chosen: str
     right: float
+    is_tied: bool
 
 
 def explain_answers(
@@ -43,7 +44,8 @@ def explain_answers(
         accepted = accepted_labels(question, relaxed=relaxed)
         right = sum(label in accepted for label in top) / max(len(top), 1)
         prompt = templates[answer.template].ask(question)
-        yield ExplainedAnswer(prompt, question.gold, top[0] if top else "", right)
+        first = top[0] if top else ""
+        yield ExplainedAnswer(prompt, question.gold, first, right, is_tied=len(top) > 1)
 
 
 def _top_labels(answer: Answer, length: str) -> list[str]:

@@ -232,6 +232,12 @@ def _variant(
     return list(_variants(request, model))[number]
 
 
+def _note_idle_chat(request: Request, model: Model) -> None:
+    """Note where the chat template was asked for and changes nothing."""
+    if isinstance(model, Baseline) and (request.both or request.options.chat):
+        model.note(f"'{model.name}' is a rule that reads no text: --chat changes nothing.")
+
+
 def _variants(
     request: Request,
     model: str | Model,
@@ -244,6 +250,7 @@ def _variants(
         loaded = model
     else:
         loaded = load_when_asked(model, options)
+    _note_idle_chat(request, loaded)
     if options.chat:
         variants = [through_chat(loaded, options.system)]
     elif request.both and not isinstance(loaded, Baseline):

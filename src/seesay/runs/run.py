@@ -35,14 +35,9 @@ def run_labels(runs: Sequence[Run]) -> list[str]:
     20", "scope option").
 
     Where only some runs asked all the questions, or the published ones, the others say so,
-    whichever model they are of.
+    whichever model they are of; so do samples of different seeds.
     """
-    details: list[list[str]] = [[] for _ in runs]
-    limits = [run.manifest.limit for run in runs]
-    if len(set(limits)) > 1:
-        for words, limit in zip(details, limits, strict=True):
-            if limit is not None:
-                words.append(f"limit {limit}")
+    details = _describe_samples(runs)
     editions = [run.task.edition for run in runs]
     if len(set(editions)) > 1:
         for words, edition in zip(details, editions, strict=True):
@@ -59,6 +54,25 @@ def run_labels(runs: Sequence[Run]) -> list[str]:
     return labels
 
 
+def _describe_samples(runs: Sequence[Run]) -> list[list[str]]:
+    """Return for each run what tells its sample of the questions from the others': its limit, and
+    its seed; nothing where all asked the same."""
+    limits = {run.manifest.limit for run in runs}
+    samples = {(run.manifest.seed, run.manifest.task_fingerprint) for run in runs}
+    seeds = {seed for seed, _ in samples}
+    # two seeds draw the same questions where the limit takes all of them
+    has_seeds = len(seeds) > 1 and len({questions for _, questions in samples}) > 1
+    details = []
+    for run in runs:
+        words = []
+        if run.manifest.limit is not None and len(limits) > 1:
+            words.append(f"limit {run.manifest.limit}")
+        if run.manifest.limit is not None and has_seeds:
+            words.append(f"seed {run.manifest.seed}")
+        details.append(words)
+    return details
+
+
 def _tell_apart(runs: Sequence[Run], details: Sequence[list[str]]) -> None:
     """Add words to the details of runs of one label until no two have the same."""
     for describe in _DETAILS:
@@ -68,7 +82,8 @@ def _tell_apart(runs: Sequence[Run], details: Sequence[list[str]]) -> None:
         # what all of them share tells nothing
         if len(set(texts)) > 1:
             for words, text in zip(details, texts, strict=True):
-                words.append(text)
+                if text not in words:
+                    words.append(text)
 
 
 # how it was asked stands before what was computed from it, and times and places come last: they

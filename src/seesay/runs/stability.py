@@ -23,6 +23,7 @@ from seesay.grouping import group_by
 from seesay.metrics import FloatArray, Resamples
 from seesay.metrics.base import Value, ratio
 from seesay.metrics.bootstrap import summarise
+from seesay.quantities import listed
 from seesay.runs.ask import validate_resampling
 from seesay.runs.figures import items_by_template, resample_questions, shared, statistics
 from seesay.runs.run import Run, run_labels
@@ -32,7 +33,7 @@ _AT_ONCE = 500  # resamples
 
 @dataclass(frozen=True)
 class TemplateRanking:
-    """A template's ranking of the models.
+    """A template's ranking of the models; `best` names several where they tie.
 
     `tau` is with the ranking over all templates, `tau_without` between that and the one without it.
     """
@@ -169,7 +170,8 @@ def _rank_by_template(
     rankings = []
     for row, name in enumerate(names):
         without = np.delete(figures, row, axis=0).mean(axis=0)
-        best = labels[int(figures[row].argmax())]
+        is_best = np.isclose(figures[row], figures[row].max(), rtol=0, atol=1e-12)
+        best = listed([labels[place] for place in np.flatnonzero(is_best).tolist()])
         tau = _tau(figures[row], overall)
         tau_without = _tau(without, overall)
         rankings.append(TemplateRanking(name, best, tau, tau_without))

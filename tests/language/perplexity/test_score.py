@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import seesay
 from seesay.errors import UserError
 from seesay.language.perplexity.score import ScoredText, perplexity
 from seesay.language.perplexity.sums import PerplexitySums
@@ -57,6 +58,12 @@ def test_texts_in_memory_and_in_a_file_give_the_same_result(tmp_path: Path) -> N
 def test_a_limit_counts_texts_and_not_lines() -> None:
     assert perplexity(HalfAsProbable(), ["", "a", "", "b c", "d"], limit=2).words == 3
     assert perplexity(HalfAsProbable(), iter(["a"])).as_json()["bits_per_word"] == pytest.approx(1)
+
+
+def test_what_is_no_text_is_an_error() -> None:
+    for measure in (seesay.perplexity, seesay.surprisals):
+        with pytest.raises(UserError, match="texts has 3: give texts"):
+            measure(HalfAsProbable(), ["a", 3])
 
 
 def test_nothing_to_score_is_an_error(tmp_path: Path) -> None:

@@ -415,3 +415,12 @@ def test_too_few_objects_are_marked_and_explained() -> None:
     enough = run(task())
     assert "†" not in render([enough], [comparison()])
     assert "†" not in overview_html([enough])
+
+
+def test_the_spread_stands_beside_the_plain_value() -> None:
+    page = render([run(task(), "model")])
+    table = page[page.index('class="metrics stack"') :]
+    header = re.findall(r'<th scope="col"[^>]*>([^<]*)</th>', table.split("</thead>")[0])
+    assert header.index("Value") < header.index("Spread") < header.index("Calibrated")
+    labels = re.findall(r'data-label="([^"]*)"', table.split('class="headline"')[1])
+    assert labels[:4] == ["value", "95 % interval", "spread", "calibrated"]

@@ -68,7 +68,7 @@ def test_page_describes_them(examples: Path) -> None:
         "a week has [MASK] days.",
         "[MASK] months have thirty days.",
     ]
-    assert legs.provenance.notes == ("1 rows left out: answer is ? (nobody knew)",)
+    assert legs.provenance.notes == ("1 row left out: answer is ? (nobody knew)",)
     assert len(sizes.questions) == 8
     assert {question.tags["certainty"] for question in sizes.questions} == {"sure", "unsure"}
     assert seen.name == "seen"

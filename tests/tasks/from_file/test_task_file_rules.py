@@ -42,8 +42,8 @@ rules:
         ({"less": 1.0}, {"votes": "0", "certainty": "unsure"}),
     ]
     assert task.provenance.notes == (
-        "1 rows left out: y is -42 (nobody agreed)",
-        "1 rows left out: the same x as a row before",
+        "1 row left out: y is -42 (nobody agreed)",
+        "1 row left out: the same x as a row before",
     )
 
 

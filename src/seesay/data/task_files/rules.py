@@ -16,6 +16,7 @@ from seesay.data.task_files.row_rules import Rule, as_number
 from seesay.data.task_files.schema_base import as_names
 from seesay.data.task_files.tables import Table
 from seesay.data.task_files.texts import no_column
+from seesay.quantities import quantity
 from seesay.questions import BadRow
 
 Cells = dict[str, Any]
@@ -103,7 +104,7 @@ def _note(
     """Note how many rows a rule left out, and why; a rule that left out none is not noted."""
     if count:
         reason = f" ({because})" if because else ""
-        notes.append(f"{count:,} rows left out: {what}{reason}")
+        notes.append(f"{quantity(count, 'row')} left out: {what}{reason}")
 
 
 def _describe_values(rule: rules.RowFilter) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ def perplexity(
     The texts are the lines of a file (a path), or are given.
     """
     scorer = load_model(model, **options) if isinstance(model, str) else model
-    lines = Path(texts) if isinstance(texts, str) else texts
+    lines = Path(texts) if isinstance(texts, str | Path) else _texts(texts)
     return perplexity_of(scorer, lines, eos=eos, stride=stride, limit=limit)
 
 
@@ -47,7 +47,7 @@ def surprisals(
     scorer = load_model(model, **options) if isinstance(model, str) else model
     require_scoring(scorer)
     # A text is iterable too: over its letters.
-    listed = [texts] if isinstance(texts, str) else list(texts)
+    listed = [texts] if isinstance(texts, str) else list(_texts(texts))
     words = []
     scored = scorer.score(listed, end=eos, stride=stride)
     for text, scores in zip(listed, scored, strict=True):
@@ -55,3 +55,11 @@ def surprisals(
             raise UserError(f"{text[:60]!r} cannot be scored: {scores.left_out}.")
         words.append(word_surprisals(text, scores))
     return words
+
+
+def _texts(texts: Iterable[str]) -> Iterator[str]:
+    """Yield the texts; refuse what is none."""
+    for text in texts:
+        if not isinstance(text, str):
+            raise UserError(f"texts has {text!r}: give texts.")
+        yield text

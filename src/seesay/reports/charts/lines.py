@@ -53,7 +53,8 @@ REFERENCE = "ink"
 class Series:
     """A curve: y over x, with the ends of its band, if any.
 
-    A reference, such as the average of the others, has the color of text and no hue of its own.
+    A reference, such as the average of the others, has the color of text and no hue of its own. A
+    dashed line without marks, such as chance, lets a curve be seen that it lies on.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Series:
     low: Sequence[float] | None = None
     high: Sequence[float] | None = None
     is_reference: bool = field(default=False, kw_only=True)
+    is_dashed: bool = field(default=False, kw_only=True)
 
     @property
     def points(self) -> list[Point]:
@@ -114,10 +116,11 @@ def lines(
     parts = [*y_axis(y, x.start, x.end, y_label), *x_axis(x, HEIGHT, x_label)]
     parts.append(horizontal_line(x.start, x.end, HEIGHT, "base"))
     # all bands come before all curves: no band lies on a curve
-    for draw in (_bands, _curves):
-        for color, name, points in curves:
-            marks = draw(name, points, x, y)
-            parts.append(group(marks, color))
+    for color, _, points in curves:
+        parts.append(group(_bands(points, x, y), color))
+    for one_series, (color, name, points) in zip(series, curves, strict=True):
+        draw = _dashes if one_series.is_dashed else _curves
+        parts.append(group(draw(name, points, x, y), color))
     parts += _names(curves, x, y)
     bottom = HEIGHT + 42
     # hues repeat after six series, and a name that is cut off must be readable somewhere
@@ -131,7 +134,6 @@ def lines(
 
 
 def _bands(
-    name: str,
     points: Sequence[Point],
     x: Axis,
     y: Axis,
@@ -180,6 +182,18 @@ def _curves(
                 r=3,
                 class_="spot",
             )
+
+
+def _dashes(
+    name: str,
+    points: Sequence[Point],
+    x: Axis,
+    y: Axis,
+) -> Iterator[Markup]:
+    """Draw the pieces of a line as dashes without marks."""
+    for piece in _pieces(points, lambda point: math.isfinite(point[1])):
+        spots = [(x.at(point[0]), y.at(point[1])) for point in piece]
+        yield element("path", tooltip(name), d=_path(spots), class_="average")
 
 
 def _names(curves: Sequence[Curve], x: Axis, y: Axis) -> list[Markup]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from markupsafe import Markup
@@ -98,7 +99,7 @@ def curve_chart(curve: LayerCurve, answer: Figure | None = None) -> Markup:
         ends = [[end] * len(layers) for end in (answer.value, answer.low, answer.high)]
         series.append(Series("asked", layers, *ends))
     if first.chance is not None:
-        series.append(_series(curve, "chance", "chance"))
+        series.append(replace(_series(curve, "chance", "chance"), is_dashed=True))
     title = f"{first.model}, {first.task}: by layer"
     return lines(
         series,

@@ -26,6 +26,7 @@ from seesay.reports.charts.kernel import Axis, swatch, swatches
 from seesay.reports.charts.lines import Series, lines
 from seesay.reports.formatting import (
     FEW,
+    SAMPLE,
     count_range,
     finding,
     is_shown,
@@ -59,6 +60,8 @@ class PlotRow:
     paint: str | None = None
     standing: str = ""
     """Where the figure stands if it is like chance, or worse."""
+    mark: str = ""
+    """Marks a figure of fewer or of other questions than the others."""
 
     @property
     def n(self) -> str:
@@ -106,6 +109,7 @@ def headline(group: TaskRuns) -> DotPlot:
                 (figure,),
                 series=entry.series,
                 standing=by_figure.get((entry, part), ""),
+                mark=SAMPLE if (entry, part) in group.other_samples else "",
             )
         )
     rows += [_published_row(x, row) for row in published]

@@ -20,7 +20,7 @@ from seesay.reports import answers
 from seesay.reports.analysis import Analysis, write_rows
 from seesay.reports.chance import LEGEND, standings
 from seesay.reports.formatting import few_note
-from seesay.reports.groups import PEOPLE, TaskRuns, count_asked, group_runs
+from seesay.reports.groups import PEOPLE, TaskRuns, count_asked, group_runs, sample_note
 from seesay.reports.in_words import results_in_words
 from seesay.reports.layout import render_page, templates
 from seesay.reports.pages import run_views
@@ -87,6 +87,7 @@ def render_groups(
         heading=heading,
         home=home,
         few=few_note(_figures(groups)),
+        sample_note=sample_note(groups),
     )
 
 
@@ -129,8 +130,12 @@ def overview_html(runs: Sequence[Run]) -> str:
     """Every metric of every run as an HTML fragment with its own style, for notebooks."""
     fragment = templates().get_template("overview_fragment.html")
     groups = _groups(runs)
-    note = few_note(_figures(groups))
-    return fragment.render(groups=groups, calibrated_prefix=CALIBRATED, few=note)
+    return fragment.render(
+        groups=groups,
+        calibrated_prefix=CALIBRATED,
+        few=few_note(_figures(groups)),
+        sample_note=sample_note(groups),
+    )
 
 
 def _figures(groups: Sequence[TaskRuns]) -> Iterator[Figure]:

@@ -409,9 +409,9 @@ def _shrink_things(design: FloatArray, sizes: FloatArray, values: FloatArray) ->
     for ratio in _RATIOS:
         shrinkage = ratio / (1 + ratio * sizes)
         gram = products - of_columns.T @ (shrinkage[:, None] * of_columns)
-        rest = max(gram[1, 1] - gram[0, 1] ** 2 / gram[0, 0], np.finfo(float).tiny)
+        unexplained = max(gram[1, 1] - gram[0, 1] ** 2 / gram[0, 0], np.finfo(float).tiny)
         log_determinant = np.log1p(ratio * sizes).sum() + np.log(gram[0, 0])
-        likelihood = -(log_determinant + (len(values) - 1) * np.log(rest))
+        likelihood = -(log_determinant + (len(values) - 1) * np.log(unexplained))
         if likelihood > best:
             best, result = likelihood, shrinkage
     return result

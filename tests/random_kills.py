@@ -26,7 +26,11 @@ class RandomKiller:
         pids = sorted(worker_processes())
         if pids and (not self.killed or self._chance.random() < 0.5):
             pid = self._chance.choice(pids)
-            os.kill(pid, signal.SIGKILL)
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                # it has ended by itself since it was listed; the next call kills another
+                return
             self.killed.append(pid)
 
     def bars(self, title: str, unit: str) -> AbstractContextManager[ProgressCallback]:

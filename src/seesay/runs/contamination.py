@@ -329,7 +329,7 @@ def _test_places(
     )
 
 
-class Estimate(NamedTuple):
+class AdjustedDifference(NamedTuple):
     """A difference with its standard error."""
 
     value: float
@@ -349,7 +349,7 @@ class Estimate(NamedTuple):
 
 def adjust_for_things(
     places: Sequence[Place], published: FloatArray, new: FloatArray
-) -> tuple[FloatArray, Estimate]:
+) -> tuple[FloatArray, AdjustedDifference]:
     """Return how much more the published object of every place has than the new one, without what
     the things in them account for, and the difference as a whole.
 
@@ -394,7 +394,7 @@ def adjust_for_things(
     # few places decide where the things account for most: as many degrees of freedom as even
     # contributions would have
     degrees = max(_FEWEST_DEGREES, expected.sum() ** 2 / (expected**2).sum() - 1)
-    return gaps, Estimate(float(difference), float(np.sqrt(variance)), float(degrees))
+    return gaps, AdjustedDifference(float(difference), float(np.sqrt(variance)), float(degrees))
 
 
 def _shrink_things(design: FloatArray, sizes: FloatArray, values: FloatArray) -> FloatArray:

@@ -20,6 +20,7 @@ from tests.reports.test_tables import printed
 from seesay.api import probe, results
 from seesay.questions import Published
 from seesay.reports.formats import COLUMNS, as_text
+from seesay.reports.groups import limit_words
 from seesay.reports.tables import overview
 from seesay.runs.records import Comparison
 from seesay.runs.run import Run
@@ -269,6 +270,10 @@ def test_samples_of_one_size_but_other_questions_are_told_apart(tmp_path: Path) 
     assert "0.150‡" in "".join(printed(overview(runs.runs), 120))
     page = runs.save_report(tmp_path / "page.html").read_text(encoding="utf-8")
     assert "or of other questions (3 shared)" in page
+    # stored answers ask the same questions as a task with other metrics
+    one = runs.runs[0]
+    stored = replace(one, manifest=one.manifest.model_copy(update={"task_fingerprint": "0"}))
+    assert limit_words([one, stored]) == " · a sample (limit 40)"
 
 
 def test_a_further_metric_has_columns_for_the_tasks_that_it_fits(tmp_path: Path) -> None:

@@ -128,7 +128,8 @@ class Metric(Generic[Data]):
     expected value of each item under a random order of its labels, where that differs from the
     value under equal scores. `is_mean`: the value is a weighted mean over items, the weight being
     the second statistic. `most` is the largest value that there can be, infinite where there is
-    none. The smallest is 0, or -`most` where the value is `signed`.
+    none. The smallest is 0, or -`most` where the value is `signed`. `is_distance`: chance alone
+    takes the value away from 0, in a sample as in each of its resamples.
     `across_questions`: scores of different questions are compared, which means something only where
     an option's score does not depend on the other options.
     """
@@ -145,6 +146,7 @@ class Metric(Generic[Data]):
     signed: bool = False
     across_questions: bool = False
     most: float = 1.0
+    is_distance: bool = False
 
     @property
     def bounds(self) -> tuple[float, float]:

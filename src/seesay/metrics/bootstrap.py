@@ -323,7 +323,22 @@ def assumed_most(most: float, value: float) -> float:
     return 1.0 if abs(value) <= 1 else 2 * abs(value)
 
 
-_ROUNDING = 1e-9
+_ROUNDING = 1e-6
+
+
+def reflect(interval: Interval) -> Interval:
+    """Return the basic bootstrap's interval of a distance (Davison & Hinkley 1997, section 5.2).
+
+    Resamples lie above the figure by about as much as the figure lies above the truth, so that
+    percentiles would leave out a distance of 0.
+
+    >>> reflect(Interval(0.25, 0.125, 0.75))
+    Interval(value=0.25, low=0.0, high=0.375)
+    """
+    value = interval.value
+    low = max(0.0, 2 * value - interval.high)
+    high = min(1.0, max(value, 2 * value - interval.low))
+    return Interval(value, low, high)
 
 
 def not_degenerate(

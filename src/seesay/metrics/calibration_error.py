@@ -43,4 +43,5 @@ CALIBRATION_ERROR: Metric[ScoredItems] = Metric(
     statistics,
     expected_calibration_error,
     lower_is_better=True,
+    is_distance=True,
 )

@@ -285,7 +285,7 @@ def headline_parts(runs: Iterable[Run]) -> Iterator[Figure]:
 
 def limit_words(runs: Iterable[Run]) -> str:
     """Return in words the limit that all runs have: " · a sample (limit 20)", or nothing."""
-    samples = {(run.manifest.limit, run.manifest.task_fingerprint) for run in runs}
+    samples = {(run.manifest.limit, _question_ids(run, None)) for run in runs}
     limits = {limit for limit, _ in samples}
     if len(limits) != 1:
         return ""

@@ -124,8 +124,9 @@ class Contamination(Document):
                 f"Alarm (p {self.p:.2g} for all tests together): it knows the published questions "
                 "better than new ones of the same kind. Either it has met them, most likely in its "
                 "training data, or it is one of the at most 5 clean models in 100 that chance "
-                "makes look so. Test it with another --edition, and do not rely on its published "
-                "score until then."
+                "makes look so. Test all of the file where --limit took a part: another --edition "
+                "shares the published questions, and repeats their luck. Rely on its score on a "
+                "new edition instead of the published one."
             )
         else:
             verdict = (

@@ -18,7 +18,7 @@ from seesay.errors import UserError
 from seesay.grouping import group_by
 from seesay.metrics import FloatArray, Interval, Metric, Resamples, ScoredItems
 from seesay.metrics.base import BoolArray, IntArray
-from seesay.metrics.bootstrap import not_degenerate, too_few
+from seesay.metrics.bootstrap import not_degenerate, reflect, too_few
 from seesay.metrics.scoring_rules import adjust, calibrate
 from seesay.questions import Question, Slice, Task
 from seesay.runs.answer_table import NO_SCORES, AnswerTable
@@ -468,6 +468,8 @@ def _of_metric(
         strict=True,
     ):
         objects = sources.draw.count_objects(subset_sums)
+        if metric.is_distance:
+            interval = reflect(interval)
         bounded = not_degenerate(interval, objects, signed=metric.signed, most=metric.most)
         if np.isnan(bounded.value) or np.isnan(bounded.low):
             continue  # not defined here, such as a whole-vocabulary figure of a server

@@ -267,6 +267,9 @@ def test_intervals_at_the_ends_are_wilsons() -> None:
     assert wilson(0, 20) == pytest.approx((0, 0.1611), abs=5e-5)
     assert wilson(1 / 29, 29) == pytest.approx((0.0061, 0.1718), abs=5e-5)
     perfect = not_degenerate(Interval(1, 1, 1), 20)
+    # what BLEU's constants make of captions without a match
+    smoothed = not_degenerate(Interval(1.36e-6, 1.26e-6, 1.6e-6), 12)
+    assert smoothed.high == pytest.approx(0.2425, abs=1e-4)
     assert (perfect.value, perfect.low, perfect.high) == pytest.approx((1, 1 - 0.1611, 1), abs=5e-5)
     assert (
         not_degenerate(Interval(0.5, 0.5, 0.5), 1).low

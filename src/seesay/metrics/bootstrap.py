@@ -355,7 +355,8 @@ def not_degenerate(
     value = interval.value
     most = assumed_most(most, value)
     bottom = -most if signed else 0.0
-    # equal numbers differ by rounding; what is not defined has no width to compare
+    # equal numbers differ by rounding, and by the constants that keep BLEU from dividing by 0; what
+    # is not defined has no width to compare
     is_certain = interval.high - interval.low < _ROUNDING
     # a distance beyond the range has no such bounds
     if not objects or not is_certain or not bottom <= value <= most:

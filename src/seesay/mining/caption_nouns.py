@@ -225,8 +225,8 @@ def singular(plural: str) -> str:
         for old, new in ENDINGS
         if plural.endswith(old) and plural != old
     ]
-    known = [form for form in forms if form in nouns]
-    return [*known, *forms, plural][0]
+    noun_forms = [form for form in forms if form in nouns]
+    return [*noun_forms, *forms, plural][0]
 
 
 def singular_word(word: str) -> str:

@@ -159,6 +159,14 @@ def _bands(
             )
 
 
+def _placed_pieces(
+    points: Sequence[Point], x: Axis, y: Axis
+) -> Iterator[tuple[Sequence[Point], list[tuple[float, float]]]]:
+    """Yield the points of each piece without a gap, and where they are in the chart."""
+    for piece in _pieces(points, lambda point: math.isfinite(point[1])):
+        yield piece, [(x.at(point[0]), y.at(point[1])) for point in piece]
+
+
 def _curves(
     name: str,
     points: Sequence[Point],
@@ -166,8 +174,7 @@ def _curves(
     y: Axis,
 ) -> Iterator[Markup]:
     """Draw the pieces of a curve, and a mark with its numbers at every point."""
-    for piece in _pieces(points, lambda point: math.isfinite(point[1])):
-        spots = [(x.at(point[0]), y.at(point[1])) for point in piece]
+    for piece, spots in _placed_pieces(points, x, y):
         if len(piece) > 1:
             yield element("path", d=_path(spots), class_="curve")
         for (x_value, y_value, low, high), (cx, cy) in zip(piece, spots, strict=True):
@@ -191,8 +198,7 @@ def _dashes(
     y: Axis,
 ) -> Iterator[Markup]:
     """Draw the pieces of a line as dashes without marks."""
-    for piece in _pieces(points, lambda point: math.isfinite(point[1])):
-        spots = [(x.at(point[0]), y.at(point[1])) for point in piece]
+    for _, spots in _placed_pieces(points, x, y):
         yield element("path", tooltip(name), d=_path(spots), class_="average")
 
 
